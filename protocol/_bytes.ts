@@ -1,0 +1,153 @@
+/**
+ * Bytes that have come and wait to be taken. What they mean is left to
+ * `_framers.ts`.
+ *
+ * @module
+ */
+
+const BOM = new Uint8Array([0xef, 0xbb, 0xbf]);
+const EMPTY: Uint8Array = new Uint8Array(0);
+
+/** The bytes that have come and were not taken yet. */
+export class Source {
+  /** The chunk under the cursor, and the cursor. */
+  chunk: Uint8Array = EMPTY;
+  at = 0;
+  ended = false;
+  #next = new Pieces();
+  /** How many bytes of a byte order mark were just passed over. */
+  #markBytes = 0;
+
+  get waitingBytes(): number {
+    return this.chunk.length - this.at + this.#next.length;
+  }
+
+  push(chunk: Uint8Array): void {
+    if (this.ended) return;
+    if (this.waitingBytes > 0) {
+      this.#next.add(chunk);
+    } else {
+      this.chunk = chunk;
+      this.at = 0;
+    }
+  }
+
+  cancel(): void {
+    this.chunk = EMPTY;
+    this.at = 0;
+    this.#next = new Pieces();
+    this.#markBytes = 0;
+    this.ended = true;
+  }
+
+  /** Whether a byte stands under the cursor. */
+  more(): boolean {
+    if (this.at < this.chunk.length) return true;
+    this.chunk = this.#next.shift() ?? EMPTY;
+    this.at = 0;
+    return this.chunk.length > 0;
+  }
+
+  /** Bytes up to the end of the chunk, `limit` at most. */
+  takeAtMost(limit: number): Uint8Array {
+    const end = Math.min(this.chunk.length, this.at + limit);
+    const bytes = this.chunk.subarray(this.at, end);
+    this.at = end;
+    return bytes;
+  }
+
+  /** Step over blanks and byte order marks (RFC 8259 §8.1); `undefined` if no other byte has come. */
+  firstByte(): number | undefined {
+    while (this.more()) {
+      const byte = this.chunk[this.at];
+      if (byte === BOM[this.#markBytes]) {
+        this.#markBytes = (this.#markBytes + 1) % BOM.length;
+      } else if (this.#markBytes > 0) {
+        return this.#unreadMark();
+      } else if (
+        byte !== 0x20 && byte !== 0x09 && byte !== 0x0d && byte !== 0x0a
+      ) {
+        return byte;
+      }
+      this.at++;
+    }
+    return this.ended && this.#markBytes > 0 ? this.#unreadMark() : undefined;
+  }
+
+  /** What looked like a byte order mark was the beginning of something else: step back. */
+  #unreadMark(): number | undefined {
+    const count = this.#markBytes;
+    this.#markBytes = 0;
+    if (this.at >= count) {
+      this.at -= count;
+    } else {
+      const rest = this.chunk.subarray(this.at);
+      this.chunk = new Uint8Array(count + rest.length);
+      this.chunk.set(BOM.subarray(0, count));
+      this.chunk.set(rest, count);
+      this.at = 0;
+    }
+    return this.chunk[this.at];
+  }
+}
+
+/**
+ * Bytes in pieces. A chunk that is small, or fills little of the buffer it lies
+ * in, is copied, so that many small reads hold no more memory than they brought.
+ */
+export class Pieces {
+  length = 0;
+  #pieces: Uint8Array[] = [];
+  #tail = EMPTY;
+  #tailLength = 0;
+
+  add(bytes: Uint8Array): void {
+    this.length += bytes.length;
+    if (
+      bytes.length >= SMALL_BYTES &&
+      bytes.length * 2 >= bytes.buffer.byteLength
+    ) {
+      this.#sealTail();
+      this.#pieces.push(bytes);
+      return;
+    }
+    if (bytes.length > this.#tail.length - this.#tailLength) {
+      this.#sealTail();
+      const room = Math.min(Math.max(this.length, SMALL_BYTES), 64 * 1024);
+      this.#tail = new Uint8Array(Math.max(room, bytes.length));
+    }
+    this.#tail.set(bytes, this.#tailLength);
+    this.#tailLength += bytes.length;
+  }
+
+  shift(): Uint8Array | undefined {
+    if (this.length === 0) return undefined;
+    this.#sealTail();
+    const piece = this.#pieces.shift();
+    this.length -= piece?.length ?? 0;
+    return piece;
+  }
+
+  join(): Uint8Array {
+    this.#sealTail();
+    const [only] = this.#pieces;
+    if (only !== undefined && this.#pieces.length === 1) return only;
+    const joined = new Uint8Array(this.length);
+    let at = 0;
+    for (const piece of this.#pieces) {
+      joined.set(piece, at);
+      at += piece.length;
+    }
+    return joined;
+  }
+
+  #sealTail(): void {
+    if (this.#tailLength === 0) return;
+    this.#pieces.push(this.#tail.subarray(0, this.#tailLength));
+    this.#tail = EMPTY;
+    this.#tailLength = 0;
+  }
+}
+
+/** What an array and its buffer weigh, about four times. */
+const SMALL_BYTES = 1024;

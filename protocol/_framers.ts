@@ -1,0 +1,400 @@
+/**
+ * The two framings, as pure functions of bytes: how a stream is cut into
+ * messages, and how a message is put into bytes. The only file that knows what
+ * a header is.
+ *
+ * To add a framing, add a member to {@linkcode Framing} and a row to
+ * {@linkcode framers}.
+ *
+ * @module
+ */
+
+import { describe, ErrorCode } from "./jsonrpc.ts";
+import { FramingError, ProtocolError } from "./errors.ts";
+import { Pieces, type Source } from "./_bytes.ts";
+
+/**
+ * How a message is told from the next one: by a header with its length in
+ * bytes (LSP 3.17, base protocol), or by a line end (MCP, transports, stdio).
+ */
+export type Framing = "content-length" | "newline";
+
+/** One framing: how a stream is cut into messages, and how a message is put into bytes. */
+export interface Framer {
+  unframer: (maxMessageBytes: number) => Unframer;
+  /** Encode a frame into `target`, which has room for `maxFrameBytes(json)`; gives its length. */
+  encodeInto: (json: string, target: Uint8Array) => number;
+}
+
+/** Takes message after message from the front of a source. */
+export interface Unframer {
+  /** The next message, or `undefined` if the source must be filled first or, once it has ended, is empty. */
+  take: (source: Source) => object | undefined;
+}
+
+export const framers: Record<Framing, Framer> = {
+  "content-length": {
+    unframer: (max) => new HeaderUnframer(max),
+    encodeInto: (json, target) => {
+      // The header's length hangs on the digits of the body's, which are
+      // those of the string's unless the body is not ASCII.
+      const guess = headerFor(json.length).length;
+      const { written } = encoder.encodeInto(json, target.subarray(guess));
+      const header = headerFor(written);
+      if (header.length !== guess) {
+        target.copyWithin(header.length, guess, guess + written);
+      }
+      encoder.encodeInto(header, target);
+      return header.length + written;
+    },
+  },
+  "newline": {
+    unframer: (max) => new LineUnframer(max),
+    encodeInto: (json, target) => {
+      const { written } = encoder.encodeInto(json, target);
+      target[written] = LF;
+      return written + 1;
+    },
+  },
+};
+
+const encoder = new TextEncoder();
+/** Leaves U+FEFF in: {@linkcode parseText} skips it in front of a message only. */
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const latin1 = new TextDecoder("latin1");
+
+/**
+ * Tell the framing from the first byte that is neither blank nor part of a
+ * byte order mark: only a line of JSON begins with `{` or `[`.
+ *
+ * @param byte The byte.
+ * @returns The framing.
+ */
+export function detectFraming(byte: number): Framing {
+  return byte === OPEN_BRACE || byte === OPEN_BRACKET
+    ? "newline"
+    : "content-length";
+}
+
+const OPEN_BRACE = 0x7b;
+const OPEN_BRACKET = 0x5b;
+const LF = 0x0a;
+const CR = 0x0d;
+const EMPTY = new Uint8Array(0);
+
+function headerFor(bodyLength: number): string {
+  return `Content-Length: ${bodyLength}\r\n\r\n`;
+}
+
+/** UTF-8 needs at most three bytes for a UTF-16 unit; no header needs more than 64. */
+export function maxFrameBytes(json: string): number {
+  return json.length * 3 + 64;
+}
+
+export function encodeFrame(json: string, framing: Framing): Uint8Array {
+  const target = new Uint8Array(maxFrameBytes(json));
+  return target.subarray(0, framers[framing].encodeInto(json, target));
+}
+
+/** Messages that end at a line end (MCP, transports, stdio). */
+class LineUnframer implements Unframer {
+  readonly #max: number;
+  /** Whole lines that were decoded at once, and how far they are served. */
+  #text = "";
+  #textAt = 0;
+  /** A line of which only the beginning has come. */
+  #begun = false;
+  #pieces = new Pieces();
+  #lineBytes = 0;
+  #lastByte = 0;
+  /** The chunk that is not UTF-8 throughout. */
+  #badChunk: Uint8Array | undefined;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  take(source: Source): object | undefined {
+    for (;;) {
+      const line = this.#takeDecoded();
+      if (line !== undefined) {
+        const text = line.replace(LEADING_BLANKS, "");
+        if (text !== "") return parseText(text);
+        continue;
+      }
+      if (!this.#begun) {
+        if (source.firstByte() === undefined) return undefined;
+        if (this.#decodeLines(source)) continue;
+        this.#begun = true;
+      }
+      const bytes = this.#takeLine(source);
+      return bytes && parseBody(bytes);
+    }
+  }
+
+  #takeDecoded(): string | undefined {
+    if (this.#textAt >= this.#text.length) return undefined;
+    const end = this.#text.indexOf("\n", this.#textAt);
+    const line = this.#text.slice(this.#textAt, end);
+    this.#textAt = end + 1;
+    if (this.#textAt === this.#text.length) {
+      this.#text = "";
+      this.#textAt = 0;
+    }
+    return line;
+  }
+
+  /**
+   * Decode all whole lines of the chunk at once: a tenth of the cost of one at
+   * a time. Right because a line end is one byte in UTF-8 and part of no other
+   * character; a chunk that is longer than a message may be, or not UTF-8
+   * throughout, goes line by line.
+   */
+  #decodeLines(source: Source): boolean {
+    const { chunk, at } = source;
+    if (chunk.length - at > this.#max || chunk === this.#badChunk) return false;
+    const end = chunk.lastIndexOf(LF) + 1;
+    if (end <= at) return false;
+    try {
+      this.#text = decoder.decode(chunk.subarray(at, end));
+    } catch {
+      this.#badChunk = chunk;
+      return false;
+    }
+    source.at = end;
+    return true;
+  }
+
+  #takeLine(source: Source): Uint8Array | undefined {
+    while (source.more()) {
+      const { chunk, at } = source;
+      const end = chunk.indexOf(LF, at);
+      source.at = end < 0 ? chunk.length : end + 1;
+      this.#gather(chunk.subarray(at, end < 0 ? chunk.length : end));
+      if (end >= 0) return this.#finishLine();
+    }
+    return source.ended ? this.#finishLine() : undefined;
+  }
+
+  /** A line over the limit is counted, not kept; one more byte may be the CR of its end. */
+  #gather(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    this.#lineBytes += bytes.length;
+    this.#lastByte = bytes[bytes.length - 1] ?? 0;
+    if (this.#lineBytes <= this.#max + 1) this.#pieces.add(bytes);
+    else this.#pieces = new Pieces();
+  }
+
+  #finishLine(): Uint8Array {
+    const pieces = this.#pieces;
+    const length = this.#lineBytes - (this.#lastByte === CR ? 1 : 0);
+    this.#pieces = new Pieces();
+    this.#begun = false;
+    this.#lineBytes = 0;
+    if (length > this.#max) throw tooLong(length, this.#max);
+    return pieces.join();
+  }
+}
+
+/** Messages behind a header block with their length (LSP 3.17, base protocol). */
+class HeaderUnframer implements Unframer {
+  readonly #max: number;
+  readonly #header = new Uint8Array(MAX_HEADER_BYTES);
+  #headerLength = 0;
+  /** The announced length, while a body is awaited. */
+  #length: number | undefined;
+  #body: Uint8Array | undefined;
+  #bodyBytes = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  take(source: Source): object | undefined {
+    if (this.#length === undefined) {
+      const length = this.#takeHeader(source);
+      if (length === undefined) return undefined;
+      this.#length = length;
+      if (length > this.#max) throw tooLong(length, this.#max);
+    }
+    const body = this.#length > this.#max
+      ? this.#skipBody(source, this.#length)
+      : this.#takeBody(source, this.#length);
+    if (body === undefined) {
+      if (!source.ended) return undefined;
+      throw new FramingError(
+        `Cannot read message: stream ended after ${this.#bodyBytes} of ` +
+          `${this.#length} bytes`,
+      );
+    }
+    const skipped = this.#length > this.#max;
+    this.#length = this.#body = undefined;
+    this.#bodyBytes = 0;
+    return skipped ? this.take(source) : parseBody(body);
+  }
+
+  #takeHeader(source: Source): number | undefined {
+    if (this.#headerLength === 0) {
+      if (source.firstByte() === undefined) return undefined;
+      const length = takeUsualHeader(source);
+      if (length !== undefined) return length;
+    }
+    const header = this.#header;
+    while (source.more()) {
+      if (this.#headerLength === MAX_HEADER_BYTES) {
+        throw new FramingError(
+          `Cannot read header block: length is over ${MAX_HEADER_BYTES} bytes`,
+        );
+      }
+      const n = this.#headerLength++;
+      header[n] = source.chunk[source.at++] ?? 0;
+      const beforeEnd = header[n - 1] === CR ? header[n - 2] : header[n - 1];
+      if (header[n] === LF && beforeEnd === LF) {
+        this.#headerLength = 0;
+        return parseHeader(latin1.decode(header.subarray(0, n)));
+      }
+    }
+    if (source.ended) {
+      throw new FramingError(
+        `Cannot read header block: stream ended after ${this.#headerLength} bytes`,
+      );
+    }
+    return undefined;
+  }
+
+  #takeBody(source: Source, length: number): Uint8Array | undefined {
+    if (this.#body === undefined) {
+      const { chunk, at } = source;
+      if (chunk.length - at >= length) {
+        source.at = at + length;
+        return chunk.subarray(at, at + length);
+      }
+      this.#body = new Uint8Array(length);
+    }
+    while (this.#bodyBytes < length && source.more()) {
+      const part = source.takeAtMost(length - this.#bodyBytes);
+      this.#body.set(part, this.#bodyBytes);
+      this.#bodyBytes += part.length;
+    }
+    return this.#bodyBytes === length ? this.#body : undefined;
+  }
+
+  #skipBody(source: Source, length: number): Uint8Array | undefined {
+    while (this.#bodyBytes < length && source.more()) {
+      this.#bodyBytes += source.takeAtMost(length - this.#bodyBytes).length;
+    }
+    return this.#bodyBytes === length ? EMPTY : undefined;
+  }
+}
+
+const MAX_HEADER_BYTES = 8 * 1024;
+const USUAL_HEADER = encoder.encode("Content-Length: ");
+
+/**
+ * Take a header block of the usual spelling, whole in the chunk, without
+ * making strings of it. Any other is left where it is, for the slow way.
+ */
+function takeUsualHeader(source: Source): number | undefined {
+  const { chunk, at } = source;
+  const digits = at + USUAL_HEADER.length;
+  for (let i = at; i < digits; i++) {
+    if (chunk[i] !== USUAL_HEADER[i - at]) return undefined;
+  }
+  let length = 0;
+  let end = digits;
+  for (;;) {
+    const digit = (chunk[end] ?? 0) - 0x30;
+    if (digit < 0 || digit > 9) break;
+    length = length * 10 + digit;
+    end++;
+  }
+  if (
+    end === digits || end > digits + MAX_LENGTH_DIGITS || chunk[end] !== CR ||
+    chunk[end + 1] !== LF || chunk[end + 2] !== CR || chunk[end + 3] !== LF
+  ) {
+    return undefined;
+  }
+  source.at = end + 4;
+  return length;
+}
+
+/** As many digits as a safe integer surely has room for. */
+const MAX_LENGTH_DIGITS = 15;
+
+function parseHeader(block: string): number {
+  let length: number | undefined;
+  for (const line of block.split("\n")) {
+    const colon = line.indexOf(":");
+    const name = line.slice(0, colon).trim().toLowerCase();
+    if (colon < 0 || name !== "content-length") continue;
+    const value = line.slice(colon + 1).replace(/^[ \t]+|[ \t]*\r?$/g, "");
+    if (!/^\d{1,15}$/.test(value)) {
+      throw new FramingError(
+        `Cannot read header "Content-Length": value is ${describe(value)}, ` +
+          `expected 1 to ${MAX_LENGTH_DIGITS} digits`,
+      );
+    }
+    if (length !== undefined && length !== Number(value)) {
+      throw new FramingError(
+        `Cannot read header "Content-Length": values are ${length} and ` +
+          `${Number(value)}, expected one`,
+      );
+    }
+    length = Number(value);
+  }
+  if (length === undefined) {
+    throw new FramingError(
+      `Cannot read header block ${describe(block.trim())}: ` +
+        'header "Content-Length" is missing',
+    );
+  }
+  return length;
+}
+
+function parseBody(bytes: Uint8Array): object {
+  let text: string;
+  try {
+    text = decoder.decode(bytes);
+  } catch (error) {
+    throw new ProtocolError("Cannot read message: body is not UTF-8", {
+      code: ErrorCode.ParseError,
+      cause: error,
+    });
+  }
+  return parseText(text.replace(LEADING_BLANKS, ""));
+}
+
+/** JSON's white space (RFC 8259 §2) and byte order marks. */
+const LEADING_BLANKS = /^[\ufeff \t\r\n]+/;
+
+function parseText(text: string): object {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new ProtocolError(
+      `Cannot read message: body is not JSON: ${messageOf(error)}`,
+      { code: ErrorCode.ParseError, cause: error },
+    );
+  }
+  if (typeof value !== "object" || value === null) {
+    throw new ProtocolError(
+      `Cannot read message: value is ${
+        describe(value)
+      }, expected an object or an array`,
+      { code: ErrorCode.InvalidRequest },
+    );
+  }
+  return value;
+}
+
+function tooLong(length: number, limit: number): ProtocolError {
+  return new ProtocolError(
+    `Cannot read message: length is ${length} bytes, limit is ${limit} bytes`,
+    { code: ErrorCode.InvalidRequest },
+  );
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
