@@ -1,0 +1,198 @@
+/**
+ * One line to stderr: level, name, text without control characters. The only
+ * file that writes to stderr.
+ *
+ * Lines are written in the background: a reader of stderr that has stopped
+ * reading costs lines, never the caller's time.
+ *
+ * @module
+ */
+
+/** The levels, lowest first. */
+export const LOG_LEVELS = ["DEBUG", "INFO", "WARNING", "ERROR"] as const;
+
+/** How much a line matters. */
+export type LogLevel = typeof LOG_LEVELS[number];
+
+/** Options for a {@linkcode Logger}. */
+export interface LoggerOptions {
+  /**
+   * The lowest level that is written.
+   *
+   * @default {"INFO"}
+   */
+  level?: LogLevel;
+  /**
+   * Where finished text goes.
+   *
+   * @default {writeStderr}
+   */
+  write?: (text: string) => void;
+}
+
+/** Writes lines of the form `LEVEL name: text`. */
+export class Logger {
+  readonly #name: string;
+  readonly #lowest: number;
+  readonly #write: (text: string) => void;
+
+  /**
+   * @param name Who speaks, such as `miniagent.server`.
+   * @param options The lowest level, and where the lines go.
+   */
+  constructor(name: string, options: LoggerOptions = {}) {
+    this.#name = name;
+    this.#lowest = LOG_LEVELS.indexOf(options.level ?? "INFO");
+    this.#write = options.write ?? writeStderr;
+  }
+
+  /** @param text What only a developer wants to know. */
+  debug(text: string): void {
+    this.#log("DEBUG", text);
+  }
+
+  /** @param text What happened, as it should. */
+  info(text: string): void {
+    this.#log("INFO", text);
+  }
+
+  /** @param text What is odd, though served. */
+  warning(text: string): void {
+    this.#log("WARNING", text);
+  }
+
+  /** @param text What failed. Of an `Error`, give the stack. */
+  error(text: string): void {
+    this.#log("ERROR", text);
+  }
+
+  #log(level: LogLevel, text: string): void {
+    if (LOG_LEVELS.indexOf(level) < this.#lowest) return;
+    const lines = cut(text).split("\n");
+    this.#write(
+      lines.map((line) => `${level} ${this.#name}: ${printable(line)}\n`)
+        .join(""),
+    );
+  }
+}
+
+const MAX_TEXT_CHARACTERS = 8192;
+
+function cut(text: string): string {
+  return text.length <= MAX_TEXT_CHARACTERS
+    ? text
+    : `${text.slice(0, MAX_TEXT_CHARACTERS)}… (${text.length} characters)`;
+}
+
+/**
+ * Show control characters as escapes, so that foreign text cannot steer a
+ * terminal or forge a line.
+ *
+ * @param text Any text.
+ * @returns The text with each control character, line and bidirectional mark
+ * as `\uXXXX`; a tab stays.
+ */
+export function printable(text: string): string {
+  const controls = /(?!\t)[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+  return text.replace(
+    controls,
+    (character) =>
+      `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** How much may wait for a reader of stderr that does not read. */
+const MAX_WAITING_CHARACTERS = 256 * 1024;
+
+const encoder = new TextEncoder();
+let waiting: string[] = [];
+let waitingCharacters = 0;
+let dropped = 0;
+let writing: Promise<void> | undefined;
+
+/**
+ * Queue text for stderr. Past 256 Ki characters that nobody reads, text is
+ * dropped, and the number of lost pieces said when there is room again.
+ *
+ * @param text Whole lines.
+ */
+export function writeStderr(text: string): void {
+  if (waitingCharacters + text.length > MAX_WAITING_CHARACTERS) {
+    dropped++;
+    return;
+  }
+  waiting.push(text);
+  waitingCharacters += text.length;
+  writing ??= writeWaiting();
+}
+
+/**
+ * Wait until what was queued for stderr is written.
+ *
+ * @param timeoutMs How long at most, in milliseconds.
+ */
+export async function flushStderr(timeoutMs: number): Promise<void> {
+  if (writing === undefined) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, timeoutMs);
+  await Promise.race([writing, promise]);
+  clearTimeout(timer);
+}
+
+async function writeWaiting(): Promise<void> {
+  while (waiting.length > 0) {
+    const lost = dropped > 0 ? `(${dropped} log lines lost)\n` : "";
+    let rest = encoder.encode(waiting.join("") + lost);
+    waiting = [];
+    waitingCharacters = 0;
+    dropped = 0;
+    try {
+      while (rest.length > 0) {
+        rest = rest.subarray(await Deno.stderr.write(rest));
+      }
+    } catch {
+      // Nobody holds the other end of stderr: there is nowhere left to say so.
+    }
+  }
+  writing = undefined;
+}
+
+/** The methods of `console` that print. */
+const PRINTING = [
+  "log",
+  "info",
+  "debug",
+  "warn",
+  "error",
+  "trace",
+  "dir",
+  "dirxml",
+  "table",
+  "group",
+  "groupCollapsed",
+  "count",
+  "timeLog",
+  "timeEnd",
+] as const;
+
+/**
+ * Send all that `console` prints to stderr, through the same queue as log
+ * lines: stdout carries protocol only.
+ *
+ * @returns Undoes it.
+ */
+export function keepStdoutClean(): () => void {
+  const target = console;
+  const kept = PRINTING.map((name) => [name, target[name]] as const);
+  for (const name of PRINTING) {
+    target[name] = (...values: unknown[]): void => {
+      const texts = values.map((value) =>
+        typeof value === "string" ? value : Deno.inspect(value)
+      );
+      writeStderr(`${texts.join(" ")}\n`);
+    };
+  }
+  return () => {
+    for (const [name, method] of kept) target[name] = method;
+  };
+}
