@@ -1,0 +1,332 @@
+/**
+ * One server process as a JSON-RPC peer: a request goes out, its answer comes
+ * back, whatever else the server writes in between, or why none will.
+ *
+ * What is asked is left to `client.ts`; the process, to `child_process.ts`.
+ *
+ * @module
+ */
+
+import {
+  classifyMessage,
+  describe,
+  ErrorCode,
+  errorResponse,
+  isObject,
+  type JSONRPCRequest,
+  type JSONRPCResponse,
+  type RequestId,
+  resultResponse,
+} from "../protocol/jsonrpc.ts";
+import { ProtocolError, TransportError } from "../protocol/errors.ts";
+import {
+  type Framing,
+  MessageReader,
+  MessageWriter,
+  readMessage,
+} from "../framing.ts";
+import {
+  describeExit,
+  ServerProcess,
+  type ServerProcessOptions,
+  within,
+} from "./child_process.ts";
+
+/** Which way a message went: `">"` to the server, `"<"` from it. */
+export type Direction = ">" | "<";
+
+/** How to reach a server, and who sees the messages. */
+export interface ServerConnectionOptions extends ServerProcessOptions {
+  /** The framing that the server speaks. */
+  framing: Framing;
+  /** The longest message that is read, in bytes. */
+  maxMessageBytes?: number | undefined;
+  /** Sees every message, in the order of the wire. */
+  onMessage?: ((direction: Direction, message: object) => void) | undefined;
+}
+
+/** How long to wait for one answer, and what ends the wait. */
+export interface RequestOptions {
+  /** How long, in milliseconds. */
+  timeoutMs: number;
+  /** Ends the wait when it aborts. */
+  signal?: AbortSignal | undefined;
+  /** Whether to tell the server when the wait ends early. */
+  cancellable: boolean;
+}
+
+interface Waiting {
+  id: RequestId;
+  method: string;
+  resolve: (result: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+/** A server process, and the one request that may be in flight to it. */
+export class ServerConnection {
+  /** Whether the server's own requests get answers: not in a stateless revision. */
+  answersRequests = true;
+
+  readonly #options: ServerConnectionOptions;
+  readonly #process: ServerProcess;
+  readonly #reader: MessageReader;
+  readonly #writer: MessageWriter;
+  readonly #pumped: Promise<void>;
+  /** Requests whose answer nobody waits for any more. */
+  readonly #abandoned = new Set<RequestId>();
+  #waiting: Waiting | undefined;
+  /** Why no answer will come any more. */
+  #lost: string | undefined;
+  #losing: Promise<void> | undefined;
+
+  /**
+   * @param command The program and its arguments.
+   * @param options How to reach it.
+   * @throws {TransportError} If it cannot be started.
+   */
+  constructor(command: readonly string[], options: ServerConnectionOptions) {
+    const { framing, maxMessageBytes } = options;
+    this.#options = options;
+    this.#process = new ServerProcess(command, options);
+    this.#reader = new MessageReader(this.#process.stdout, {
+      framing,
+      maxMessageBytes,
+    });
+    this.#writer = new MessageWriter(this.#process.stdin, { framing });
+    this.#writer.failed.then(() => this.#lose("it no longer reads its stdin"));
+    this.#pumped = this.#pump();
+    this.#process.exited.then(() => this.#lose("it exited"));
+  }
+
+  /** Whether the server is gone, so that only a new connection can help. */
+  get lost(): boolean {
+    return this.#lost !== undefined;
+  }
+
+  /**
+   * Send a request and wait for its answer. No other may be in flight.
+   *
+   * @param request The request.
+   * @param options How long to wait, and what ends the wait.
+   * @returns The result.
+   * @throws {ProtocolError} If the answer is an error, or breaks the protocol.
+   * @throws {TransportError} If the server is gone, or the time is over.
+   */
+  async request(
+    request: JSONRPCRequest,
+    options: RequestOptions,
+  ): Promise<unknown> {
+    const { id, method } = request;
+    const { timeoutMs, signal } = options;
+    if (this.#lost !== undefined) throw lostError(method, this.#lost);
+    signal?.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    this.#waiting = { id, method, resolve, reject };
+    const stop = (reason: string, error: unknown): void => {
+      this.#abandoned.add(id);
+      if (options.cancellable) {
+        this.notify("notifications/cancelled", { requestId: id, reason });
+      }
+      reject(error);
+    };
+    const timer = setTimeout(() => {
+      const text = `no answer came within ${timeoutMs} ms`;
+      stop(text, new TransportError(`Cannot complete "${method}": ${text}`));
+    }, timeoutMs);
+    const onAbort = (): void => stop("aborted by the caller", signal?.reason);
+    signal?.addEventListener("abort", onAbort);
+    try {
+      this.#write(request);
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+      this.#waiting = undefined;
+    }
+  }
+
+  /**
+   * Send a notification.
+   *
+   * @param method What happened.
+   * @param params The details.
+   */
+  notify(method: string, params?: Record<string, unknown>): void {
+    this.#write({
+      jsonrpc: "2.0",
+      method,
+      ...(params === undefined ? {} : { params }),
+    });
+  }
+
+  /** End the process and everything that hangs on it. */
+  async close(): Promise<void> {
+    await this.#process.close(() => this.#writer.close());
+    await this.#reader.cancel();
+    await this.#lose("the client closed it");
+  }
+
+  #write(message: object): void {
+    this.#show(">", message);
+    this.#writer.append(message);
+    this.#writer.flush();
+  }
+
+  #show(direction: Direction, message: object): void {
+    try {
+      this.#options.onMessage?.(direction, message);
+    } catch (error) {
+      this.#options.log.error(`onMessage failed: ${error}`);
+    }
+  }
+
+  async #pump(): Promise<void> {
+    for (;;) {
+      try {
+        const message = await readMessage(this.#reader);
+        if (message === null) break;
+        this.#show("<", message);
+        for (const one of Array.isArray(message) ? message : [message]) {
+          this.#take(one);
+        }
+      } catch (error) {
+        if (error instanceof ProtocolError) {
+          this.#skip(error);
+        } else if (error instanceof TransportError) {
+          this.#lose(error.message);
+          return;
+        } else {
+          throw error;
+        }
+      }
+    }
+    this.#lose("it closed its stdout");
+  }
+
+  /** Servers print to their stdout by mistake: a line that is no message is none of ours. */
+  #skip(error: ProtocolError): void {
+    const isNoise = this.#options.framing === "newline" &&
+      error.data === undefined;
+    if (isNoise || this.#waiting === undefined) {
+      this.#options.log.warning(
+        `Skipped what the server wrote to its stdout: ${error.message}`,
+      );
+    } else {
+      this.#waiting.reject(error);
+    }
+  }
+
+  #take(value: unknown): void {
+    const classified = classifyMessage(value);
+    switch (classified.kind) {
+      case "response":
+        return this.#takeResponse(classified.message);
+      case "request":
+        return this.#answer(classified.message);
+      case "notification":
+        return;
+      case "invalid":
+        if (classified.id !== null && classified.id === this.#waiting?.id) {
+          this.#waiting.reject(
+            broken(`the answer is wrong: ${classified.reason}`),
+          );
+        } else {
+          this.#options.log.warning(
+            `Skipped what is no message: ${classified.reason}`,
+          );
+        }
+        return;
+      default:
+        return classified satisfies never;
+    }
+  }
+
+  #answer({ id, method }: JSONRPCRequest): void {
+    if (!this.answersRequests) {
+      this.#options.log.warning(
+        `Ignored the server's request ${
+          describe(method)
+        }: its revision has none`,
+      );
+      return;
+    }
+    this.#write(
+      method === "ping" ? resultResponse(id, {}) : errorResponse(id, {
+        code: ErrorCode.MethodNotFound,
+        message: `Method not found: ${describe(method)}`,
+      }),
+    );
+  }
+
+  #takeResponse(response: JSONRPCResponse): void {
+    const { id, result, error } = response;
+    const waiting = this.#waiting;
+    if (id !== null && this.#abandoned.delete(id)) return;
+    if (waiting === undefined) {
+      this.#options.log.warning(
+        `Ignored an answer with id ${describe(id)}: no request is in flight`,
+      );
+      return;
+    }
+    // A server that could not read our id answers with none; only one request
+    // is in flight, so the error is about that.
+    const isOurs = id === waiting.id || ((id ?? null) === null && error);
+    if (!isOurs) {
+      waiting.reject(broken(
+        `the answer's id is ${describe(id)}, expected ${describe(waiting.id)}`,
+      ));
+    } else if (error !== undefined && result === undefined) {
+      waiting.reject(toProtocolError(error));
+    } else if (error === undefined) {
+      waiting.resolve(result);
+    } else {
+      waiting.reject(broken("the answer has both a result and an error"));
+    }
+  }
+
+  /** A lost pipe most often means a lost process: its exit says more, and comes soon. */
+  #lose(what: string): Promise<void> {
+    return this.#losing ??= this.#explainLoss(what);
+  }
+
+  async #explainLoss(what: string): Promise<void> {
+    const { exited, program, lastLines } = this.#process;
+    const exit = await within(EXIT_TIMEOUT_MS, exited);
+    // What the server wrote before it exited may still be in the pipe.
+    if (exit !== undefined && what === "it exited") {
+      await within(EXIT_TIMEOUT_MS, this.#pumped);
+    }
+    this.#settleLost(
+      `server ${describeExit(program, exit, lastLines)}` +
+        (exit === undefined ? `, but ${what}` : ""),
+    );
+  }
+
+  #settleLost(reason: string): void {
+    this.#lost ??= reason;
+    this.#waiting?.reject(lostError(this.#waiting.method, this.#lost));
+  }
+}
+
+const EXIT_TIMEOUT_MS = 500;
+
+function lostError(method: string, reason: string): TransportError {
+  return new TransportError(`Cannot complete "${method}": ${reason}`);
+}
+
+function broken(reason: string): ProtocolError {
+  return new ProtocolError(`The server broke the protocol: ${reason}`, {
+    code: ErrorCode.InvalidRequest,
+  });
+}
+
+function toProtocolError(error: unknown): ProtocolError {
+  if (!isObject(error) || typeof error["message"] !== "string") {
+    return broken(`the error is ${describe(error)}, expected code and message`);
+  }
+  const { code, message, data } = error;
+  return new ProtocolError(message, {
+    code: typeof code === "number" ? code : ErrorCode.InternalError,
+    data,
+  });
+}

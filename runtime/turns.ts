@@ -1,0 +1,43 @@
+/**
+ * One at a time, in the order of asking.
+ *
+ * @module
+ */
+
+/** A turn that one caller has, and others wait for. */
+export class Turns {
+  readonly #waiting: (() => void)[] = [];
+  #taken = false;
+
+  /**
+   * Wait for the turn. Whoever has it must {@linkcode Turns.pass} it.
+   *
+   * @param signal Ends the wait: it then rejects with the signal's reason.
+   */
+  async take(signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    if (!this.#taken) {
+      this.#taken = true;
+      return;
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const onAbort = (): void => {
+      this.#waiting.splice(this.#waiting.indexOf(resolve), 1);
+      reject(signal?.reason);
+    };
+    this.#waiting.push(resolve);
+    signal?.addEventListener("abort", onAbort);
+    try {
+      await promise;
+    } finally {
+      signal?.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** Give the turn to whoever waits longest. */
+  pass(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#taken = false;
+    else next();
+  }
+}
