@@ -118,12 +118,14 @@ export function formatFailures(failures: readonly SchemaFailure[]): string {
   return listed.join("; ") + (more > 0 ? `; and ${more} more` : "");
 }
 
+/** Each part of a schema by its URI. */
+type Parts = Record<string, Schema | boolean>;
+
 /** A schema with what is needed to run it. */
 interface Target {
   schema: Schema | boolean;
   dialect: Dialect;
-  /** Each part of the schema by its URI. */
-  parts: Record<string, Schema | boolean>;
+  parts: Parts;
 }
 
 /** A schema and the value that does not fit it. */
@@ -186,10 +188,7 @@ function buildCopy(
   });
 }
 
-function validatorOf(
-  target: Target,
-  allow?: (size: number) => void,
-): Validate {
+function validatorOf(target: Target, allow?: (n: number) => void): Validate {
   return (value) => {
     try {
       const { size, failures, isJSON } = walk(value);
@@ -204,7 +203,7 @@ function validatorOf(
 }
 
 /** Check what no meta-schema says: that each `$ref` leads somewhere and each pattern can be run. */
-function checkParts(parts: Target["parts"]): SchemaFailure[] {
+function checkParts(parts: Parts): SchemaFailure[] {
   const failures: SchemaFailure[] = [];
   const seen = new Set<unknown>();
   for (const [uri, part] of Object.entries(parts)) {
@@ -357,10 +356,8 @@ function explainGroup(
   const start = group.keywordLocation.length + 1;
   let index = "";
   const byIndex = Map.groupBy(units, ({ keyword, keywordLocation }) => {
-    if (keyword !== "false") {
-      index = keywordLocation.slice(start).replace(/\/.*/s, "");
-    }
-    return index;
+    if (keyword === "false") return index;
+    return index = keywordLocation.slice(start).replace(/\/.*/s, "");
   });
   byIndex.delete(""); // a `false` before all others
   const alternatives = [...byIndex.values()].map((inner) => {
@@ -491,11 +488,7 @@ function pathOf({ instanceLocation }: OutputUnit): string {
 }
 
 /** What a pointer points to; in a schema, whose parts are given, it leads through each `$ref`. */
-function follow(
-  root: unknown,
-  path: string,
-  parts?: Target["parts"],
-): unknown {
+function follow(root: unknown, path: string, parts?: Parts): unknown {
   return path.split("/").slice(1).reduce((value, escaped) => {
     const name = escaped.replaceAll("~1", "/").replaceAll("~0", "~");
     const { $ref, __absolute_ref__: uri } = Object(value);
