@@ -1,0 +1,54 @@
+// deno-lint-ignore-file explicit-function-return-type -- node 20 runs this: no types
+/**
+ * Measures one client, from inside its own process: the same for all of them.
+ *
+ * @module
+ */
+
+/** What every call asks for. */
+export const ARGUMENTS = { verb: "eat", tense: "past_simple", person: "3sg" };
+
+/**
+ * Time the first calls one after the other, as many later ones, queued ones.
+ *
+ * @param {() => Promise<unknown>} call Makes one call.
+ * @param {number} count How many are timed, at first and later.
+ * @param {number} warmup How many are made in between.
+ * @returns {Promise<string>} The numbers, as JSON: calls a second, and microseconds.
+ */
+export async function measureClient(call, count, warmup) {
+  const cold = await timeCalls(call, count);
+  for (let at = 0; at < warmup; at++) await call();
+  const warm = await timeCalls(call, count);
+  return JSON.stringify({
+    clientRate: cold.rate,
+    clientP50: cold.p50,
+    clientWarmRate: warm.rate,
+    clientWarmP50: warm.p50,
+    queued10: await perQueuedCall(call, 10, 100),
+    queued1000: await perQueuedCall(call, 1_000, 5),
+  });
+}
+
+async function timeCalls(call, count) {
+  const times = new Float64Array(count);
+  const begun = performance.now();
+  for (let at = 0; at < count; at++) {
+    const before = performance.now();
+    await call();
+    times[at] = performance.now() - before;
+  }
+  const rate = 1000 * count / (performance.now() - begun);
+  return { rate, p50: 1000 * times.sort()[count >> 1] };
+}
+
+/** Gives the median over `repeats`, per call, in microseconds. */
+async function perQueuedCall(call, queued, repeats) {
+  const times = [];
+  for (let at = 0; at < repeats; at++) {
+    const before = performance.now();
+    await Promise.all(Array.from({ length: queued }, () => call()));
+    times.push(1000 * (performance.now() - before) / queued);
+  }
+  return times.sort((a, b) => a - b)[repeats >> 1];
+}

@@ -1,0 +1,5 @@
+/**
+ * Nothing: what `deno run` costs by itself.
+ *
+ * @module
+ */
