@@ -49,7 +49,7 @@ export interface FramingOptions {
  * Holds a stream of bytes and what of it has been read but not yet served.
  *
  * Cost is linear in the bytes received, whatever the chunks: no byte is
- * scanned more than twice, and none copied more than three times.
+ * scanned or copied more than a few times.
  *
  * @example
  * ```ts

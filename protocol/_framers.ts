@@ -59,8 +59,7 @@ export const framers: Record<Framing, Framer> = {
 };
 
 const encoder = new TextEncoder();
-/** Leaves U+FEFF in: {@linkcode parseText} skips it in front of a message only. */
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const decoder = new TextDecoder("utf-8", { fatal: true });
 const latin1 = new TextDecoder("latin1");
 
 /**
@@ -191,7 +190,7 @@ class LineUnframer implements Unframer {
     this.#pieces = new Pieces();
     this.#begun = false;
     this.#lineBytes = 0;
-    if (length > this.#max) throw tooLong(length, this.#max);
+    if (length > this.#max) throw new TooLongError(length, this.#max);
     return pieces.join();
   }
 }
@@ -215,7 +214,7 @@ class HeaderUnframer implements Unframer {
       const length = this.#takeHeader(source);
       if (length === undefined) return undefined;
       this.#length = length;
-      if (length > this.#max) throw tooLong(length, this.#max);
+      if (length > this.#max) throw new TooLongError(length, this.#max);
     }
     const body = this.#length > this.#max
       ? this.#skipBody(source, this.#length)
@@ -321,13 +320,14 @@ function takeUsualHeader(source: Source): number | undefined {
 /** As many digits as a safe integer surely has room for. */
 const MAX_LENGTH_DIGITS = 15;
 
+/** Names are case-insensitive, blanks around name and value mean nothing (RFC 9110 §5.1, §5.5). */
+const CONTENT_LENGTH = /^[ \t]*content-length[ \t]*:[ \t]*(.*?)[ \t]*\r?$/is;
+
 function parseHeader(block: string): number {
   let length: number | undefined;
   for (const line of block.split("\n")) {
-    const colon = line.indexOf(":");
-    const name = line.slice(0, colon).trim().toLowerCase();
-    if (colon < 0 || name !== "content-length") continue;
-    const value = line.slice(colon + 1).replace(/^[ \t]+|[ \t]*\r?$/g, "");
+    const value = CONTENT_LENGTH.exec(line)?.[1];
+    if (value === undefined) continue;
     if (!/^\d{1,15}$/.test(value)) {
       throw new FramingError(
         `Cannot read header "Content-Length": value is ${describe(value)}, ` +
@@ -388,11 +388,14 @@ function parseText(text: string): object {
   return value;
 }
 
-function tooLong(length: number, limit: number): ProtocolError {
-  return new ProtocolError(
-    `Cannot read message: length is ${length} bytes, limit is ${limit} bytes`,
-    { code: ErrorCode.InvalidRequest },
-  );
+/** A message was skipped for its length. */
+export class TooLongError extends ProtocolError {
+  constructor(length: number, limit: number) {
+    super(
+      `Cannot read message: length is ${length} bytes, limit is ${limit} bytes`,
+      { code: ErrorCode.InvalidRequest },
+    );
+  }
 }
 
 export function messageOf(error: unknown): string {
