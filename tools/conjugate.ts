@@ -42,7 +42,7 @@ export const conjugate: Tool = {
   description:
     "Give the English form of a verb in one tense and person, without the " +
     'pronoun: (eat, past_simple, 3sg) is "ate", (eat, simple_future, 1sg) is ' +
-    `"will eat". Verbs in scope: ${VERB_LIST}.`,
+    '"will eat".',
   inputSchema: {
     type: "object",
     properties: {

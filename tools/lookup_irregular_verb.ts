@@ -44,8 +44,7 @@ export const lookupIrregularVerb: Tool = {
   description:
     "Give the infinitive, the past simple and the past participle of an " +
     "English verb, and whether it is irregular: go, went, gone. Regular verbs " +
-    'are answered too. The past simple of "be" is "was/were". ' +
-    `Verbs in scope: ${VERB_LIST}.`,
+    'are answered too. The past simple of "be" is "was/were".',
   inputSchema: {
     type: "object",
     properties: {
