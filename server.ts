@@ -14,14 +14,13 @@
  */
 
 import {
+  classifyMessage,
   ErrorCode,
   errorResponse,
-  isObject,
-  type JSONRPCResponse,
   type RequestId,
 } from "./protocol/jsonrpc.ts";
 import { ProtocolError, TransportError } from "./protocol/errors.ts";
-import { checkSchema, formatFailures } from "./protocol/_schema.ts";
+import { findSchemaFaults } from "./protocol/_schema_gate.ts";
 import { type Answer, dispatch } from "./protocol/_dispatch.ts";
 import {
   endSubscriptions,
@@ -134,7 +133,7 @@ export async function serve(options: ServeOptions = {}): Promise<number> {
     level: options.logLevel ?? "INFO",
   });
   const { serverInfo, instructions, strict } = options;
-  if (!checkTools(log)) {
+  if (!await checkTools(log)) {
     await flushStderr(FLUSH_MS);
     return 2;
   }
@@ -153,22 +152,16 @@ export async function serve(options: ServeOptions = {}): Promise<number> {
 /** How long a reader of stderr may keep us at the end, in milliseconds. */
 const FLUSH_MS = 500;
 
-/** MCP lets a schema be read in two dialects where it names none, so it must be sound in both. */
-function checkTools(log: Logger): boolean {
+async function checkTools(log: Logger): Promise<boolean> {
   let sound = true;
   for (const tool of registeredTools.values()) {
     for (const key of ["inputSchema", "outputSchema"] as const) {
-      const schema = tool[key];
-      if (schema === undefined && key === "outputSchema") continue;
-      const failures = checkSchema(schema, "7");
-      if (failures.length === 0) {
-        failures.push(...checkSchema(schema, "2020-12"));
-      }
-      if (failures.length === 0) continue;
+      if (key === "outputSchema" && tool[key] === undefined) continue;
+      const faults = await findSchemaFaults(tool[key]);
+      if (faults === undefined) continue;
       sound = false;
       log.error(
-        `Cannot serve tool "${tool.name}": ${key} is malformed: ` +
-          formatFailures(failures),
+        `Cannot serve tool "${tool.name}": ${key} is malformed: ${faults}`,
       );
     }
   }
@@ -293,9 +286,11 @@ class Connection {
     if (reader.ended) this.#startGrace();
     const first = await Promise.race([done, this.#givenUp.promise]);
     if (first !== GIVEN_UP) return first;
-    this.#log.warning(
-      `Gave up a tool that had not settled ${GRACE_MS} ms after the end`,
-    );
+    if (!this.#readerGone) {
+      this.#log.warning(
+        `Gave up a tool that had not settled ${GRACE_MS} ms after the end`,
+      );
+    }
     return givenUpAnswer(message);
   }
 
@@ -306,11 +301,13 @@ class Connection {
     try {
       writer.append(answer);
     } catch (error) {
-      // A result of the utmost depth or length fits JSON alone, but not framed.
+      // A tool may say of itself what JSON cannot hold; a batch may be too long for one text.
       this.#log.error(`Cannot write an answer: ${stackOf(error)}`);
-      if (!Array.isArray(answer) && "id" in answer) {
-        writer.append(errorResponse(answer.id, INTERNAL_ERROR));
-      }
+      const ids = [answer].flat().flatMap((entry) =>
+        "id" in entry ? [entry.id] : []
+      );
+      const failure = internalErrors(ids, answer);
+      if (failure !== undefined) writer.append(failure);
     }
   }
 
@@ -334,12 +331,17 @@ const GIVEN_UP = Symbol("given up");
 
 /** A request that is given up still gets its one answer. */
 function givenUpAnswer(message: object): Answer {
-  const answers = (Array.isArray(message) ? message : [message])
-    .filter((entry) => isObject(entry) && Object.hasOwn(entry, "id"))
-    .map((entry: { id: RequestId }): JSONRPCResponse =>
-      errorResponse(entry.id, INTERNAL_ERROR)
-    );
-  return Array.isArray(message) ? answers : answers[0];
+  const ids = [message].flat().flatMap((entry) => {
+    const classified = classifyMessage(entry);
+    if (classified.kind === "request") return [classified.message.id];
+    return classified.kind === "invalid" ? [classified.id] : [];
+  });
+  return internalErrors(ids, message);
+}
+
+function internalErrors(ids: (RequestId | null)[], like: object): Answer {
+  const answers = ids.map((id) => errorResponse(id, INTERNAL_ERROR));
+  return Array.isArray(like) ? answers : answers[0];
 }
 
 /** A promise that a tool forgot must not end the server. */
@@ -411,7 +413,11 @@ async function main(args: readonly string[]): Promise<number> {
   }
   if (flags.has("help") || flags.has("version")) {
     const text = flags.has("help") ? USAGE : `miniagent-server ${VERSION}\n`;
-    await new Blob([text]).stream().pipeTo(Deno.stdout.writable);
+    try {
+      await new Blob([text]).stream().pipeTo(Deno.stdout.writable);
+    } catch {
+      // The reader of stdout went away: it has seen enough.
+    }
     return 0;
   }
   await import("./tools/mod.ts");

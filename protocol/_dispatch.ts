@@ -217,12 +217,6 @@ function invalidMeta(
 /** MCP 2025-11-25, basic/lifecycle: what may come before the handshake, and what must come after it. */
 function handshakeRevision(method: string, session: Session): Revision {
   warnIfNotInitialized(method, session);
-  if (session.phase === undefined && method !== "initialize") {
-    session.phase = "early";
-    session.log?.warning(
-      `Request ${describe(method)} came before "initialize"; served`,
-    );
-  }
   if (
     session.strict && session.revision === undefined &&
     method !== "initialize" && method !== "ping"
@@ -231,6 +225,12 @@ function handshakeRevision(method: string, session: Session): Revision {
       `Cannot serve ${describe(method)}: the protocol version is unknown; ` +
         `send "initialize" first, or put ` +
         `${JSON.stringify(MetaKey.protocolVersion)} into params._meta`,
+    );
+  }
+  if (session.phase === undefined && method !== "initialize") {
+    session.phase = "early";
+    session.log?.warning(
+      `Request ${describe(method)} came before "initialize"; served`,
     );
   }
   return session.revision ?? oldestRevision;

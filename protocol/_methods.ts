@@ -30,7 +30,7 @@ import {
   revisions,
   statelessVersions,
 } from "./revisions.ts";
-import { compileSchema, formatFailures } from "./_schema.ts";
+import { findFaults } from "./_schema_gate.ts";
 import {
   type JSONSchema,
   registeredTools,
@@ -235,18 +235,17 @@ function describeTool(
   tool: Tool,
   revision: Revision,
 ): Record<string, unknown> {
-  const { name, description, inputSchema, outputSchema } = tool;
-  const shown = {
-    ...tool,
-    outputSchema: outputSchema && withoutDialect(outputSchema),
-  };
+  const { name, description, inputSchema } = tool;
   const described: Record<string, unknown> = {
     name,
     description,
     inputSchema: withoutDialect(inputSchema),
   };
   for (const field of revision.toolFields) {
-    if (shown[field] !== undefined) described[field] = shown[field];
+    const value = field === "outputSchema"
+      ? tool.outputSchema && withoutDialect(tool.outputSchema)
+      : tool[field];
+    if (value !== undefined) described[field] = value;
   }
   return described;
 }
@@ -276,24 +275,36 @@ function callTool(call: Call): JSONRPCResponse | Promise<JSONRPCResponse> {
     );
   }
   try {
-    const failures = compileSchema(tool.inputSchema, revision.dialect)(args);
-    if (failures.length > 0) {
-      const message = `Cannot call tool "${name}": ${formatFailures(failures)}`;
-      return revision.invalidArguments === "result"
-        ? failed(call, message)
-        : errorResponse(call.request.id, {
-          code: ErrorCode.InvalidParams,
-          message,
-        });
-    }
-    const value = tool.fn(args);
-    return isThenable(value)
-      ? Promise.resolve(value).then((value) => succeeded(call, tool, value))
-        .catch((error) => caught(call, tool, error))
-      : succeeded(call, tool, value);
+    const answer = after(
+      findFaults(tool.inputSchema, revision.dialect, args),
+      (faults) =>
+        faults === undefined
+          ? after(tool.fn(args), (value) => succeeded(call, tool, value))
+          : refused(call, `Cannot call tool "${name}": ${faults}`),
+    );
+    return answer instanceof Promise
+      ? answer.catch((error) => caught(call, tool, error))
+      : answer;
   } catch (error) {
     return caught(call, tool, error);
   }
+}
+
+/** Go on with a value at once, or with what a promise gives: what is sync costs no wait. */
+function after<T, R>(
+  value: T | PromiseLike<T>,
+  next: (value: T) => R | Promise<R>,
+): R | Promise<R> {
+  return isThenable(value)
+    ? Promise.resolve(value).then(next)
+    : next(value as T);
+}
+
+/** MCP 2025-11-25, server/tools, "Error Handling": from then on, bad arguments are for the model to mend. */
+function refused(call: Call, message: string): JSONRPCResponse {
+  if (call.revision.invalidArguments === "result") return failed(call, message);
+  const { id } = call.request;
+  return errorResponse(id, { code: ErrorCode.InvalidParams, message });
 }
 
 /** The one place where what a tool throws is caught. */
@@ -314,8 +325,13 @@ function failed(call: Call, text: string): JSONRPCResponse {
 }
 
 /** MCP, schema `CallToolResult`: text for all revisions, the object itself for those that have it. */
-function succeeded(call: Call, tool: Tool, value: unknown): JSONRPCResponse {
-  if (value === undefined && tool.outputSchema === undefined) {
+function succeeded(
+  call: Call,
+  tool: Tool,
+  value: unknown,
+): JSONRPCResponse | Promise<JSONRPCResponse> {
+  const { outputSchema } = tool;
+  if (value === undefined && outputSchema === undefined) {
     return complete(call, { content: [], isError: false });
   }
   const text = typeof value === "string" ? value : JSON.stringify(value);
@@ -323,7 +339,6 @@ function succeeded(call: Call, tool: Tool, value: unknown): JSONRPCResponse {
     throw new TypeError(`result is ${typeof value}, expected a JSON value`);
   }
   const content = [{ type: "text", text }];
-  const { outputSchema } = tool;
   if (outputSchema === undefined) {
     return complete(call, { content, isError: false });
   }
@@ -331,18 +346,20 @@ function succeeded(call: Call, tool: Tool, value: unknown): JSONRPCResponse {
   const structuredContent = typeof value === "string"
     ? value
     : JSON.parse(text);
-  const { dialect } = call.revision;
-  const failures = compileSchema(outputSchema, dialect)(structuredContent);
-  if (failures.length > 0) {
-    throw new TypeError(
-      `result does not fit outputSchema: ${formatFailures(failures)}`,
-    );
-  }
-  return complete(
-    call,
-    call.revision.structuredContent
-      ? { content, structuredContent, isError: false }
-      : { content, isError: false },
+  const { dialect, structuredContent: isStructured } = call.revision;
+  return after(
+    findFaults(outputSchema, dialect, structuredContent),
+    (faults) => {
+      if (faults !== undefined) {
+        throw new TypeError(`result does not fit outputSchema: ${faults}`);
+      }
+      return complete(
+        call,
+        isStructured
+          ? { content, structuredContent, isError: false }
+          : { content, isError: false },
+      );
+    },
   );
 }
 

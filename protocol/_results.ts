@@ -155,19 +155,19 @@ export function toCallToolResult(result: unknown): CallToolResult {
  */
 export function unwrap(result: CallToolResult): unknown {
   const { content, structuredContent } = result;
-  const texts = content.flatMap(({ text }) => text ?? []);
+  const texts = content.flatMap(({ type, text }) =>
+    type === "text" && text !== undefined ? text : []
+  );
   if (result.isError) {
     throw new ToolError(
-      texts.length > 0 ? texts.join("\n") : JSON.stringify(content),
+      texts.length > 0
+        ? texts.join("\n")
+        : JSON.stringify(structuredContent ?? content),
     );
   }
   if (structuredContent !== undefined) return structuredContent;
   const [text] = texts;
-  if (
-    content.length !== 1 || content[0]?.type !== "text" || text === undefined
-  ) {
-    return content;
-  }
+  if (content.length !== 1 || text === undefined) return content;
   try {
     return JSON.parse(text);
   } catch {

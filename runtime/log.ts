@@ -70,7 +70,7 @@ export class Logger {
     if (LOG_LEVELS.indexOf(level) < this.#lowest) return;
     const lines = cut(text).split("\n");
     this.#write(
-      lines.map((line) => `${level} ${this.#name}: ${printable(line)}\n`)
+      lines.map((line) => `${level} ${this.#name}: ${singleLine(line)}\n`)
         .join(""),
     );
   }
@@ -82,6 +82,11 @@ function cut(text: string): string {
   return text.length <= MAX_TEXT_CHARACTERS
     ? text
     : `${text.slice(0, MAX_TEXT_CHARACTERS)}… (${text.length} characters)`;
+}
+
+/** No control character at all, not even a tab, comes from input into the log. */
+function singleLine(text: string): string {
+  return printable(text).replaceAll("\t", "\\u0009");
 }
 
 /**
@@ -173,26 +178,36 @@ const PRINTING = [
   "count",
   "timeLog",
   "timeEnd",
+  "clear",
 ] as const;
+
+/** How many keep stdout clean at the moment, and what gives `console` back. */
+let keepers = 0;
+let restorers: (() => void)[] = [];
 
 /**
  * Send all that `console` prints to stderr, through the same queue as log
  * lines: stdout carries protocol only.
  *
- * @returns Undoes it.
+ * @returns Undoes it, once all who asked for it have done so.
  */
 export function keepStdoutClean(): () => void {
-  const target = console;
-  const kept = PRINTING.map((name) => [name, target[name]] as const);
-  for (const name of PRINTING) {
-    target[name] = (...values: unknown[]): void => {
-      const texts = values.map((value) =>
-        typeof value === "string" ? value : Deno.inspect(value)
-      );
-      writeStderr(`${texts.join(" ")}\n`);
-    };
-  }
+  if (keepers++ === 0) restorers = PRINTING.map(redirect);
   return () => {
-    for (const [name, method] of kept) target[name] = method;
+    if (--keepers === 0) restorers.forEach((restore) => restore());
+  };
+}
+
+function redirect(name: typeof PRINTING[number]): () => void {
+  const target = console;
+  const method = target[name];
+  target[name] = (...values: unknown[]): void => {
+    const texts = values.map((value) =>
+      typeof value === "string" ? value : Deno.inspect(value)
+    );
+    writeStderr(`${texts.join(" ")}\n`);
+  };
+  return () => {
+    target[name] = method;
   };
 }
