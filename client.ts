@@ -28,7 +28,7 @@ import {
   revisions,
   statelessVersions,
 } from "./protocol/revisions.ts";
-import { compileSchema, formatFailures } from "./protocol/_schema.ts";
+import { findFaults } from "./protocol/_schema_gate.ts";
 import { MetaKey } from "./protocol/_meta.ts";
 import {
   type CallToolResult,
@@ -42,12 +42,17 @@ import {
   unwrap,
   withTools,
 } from "./protocol/_results.ts";
-import type { Framing } from "./framing.ts";
+import {
+  type CallOptions,
+  checkCallOptions,
+  checkClientOptions,
+  type MCPClientOptions,
+} from "./runtime/client_options.ts";
 import {
   type Direction,
   ServerConnection,
 } from "./runtime/server_connection.ts";
-import { flushStderr, Logger, type LogLevel } from "./runtime/log.ts";
+import { flushStderr, Logger } from "./runtime/log.ts";
 import { UsageError, VERSION } from "./runtime/flags.ts";
 import { runCommandLine } from "./runtime/terminal.ts";
 import { Turns } from "./runtime/turns.ts";
@@ -55,84 +60,15 @@ import { Turns } from "./runtime/turns.ts";
 export { InvalidArgumentsError, ProtocolError, ToolError, TransportError };
 export { FramingError } from "./protocol/errors.ts";
 export type {
+  CallOptions,
   CallToolResult,
   ContentBlock,
   Direction,
   InitializeResult,
   ListedTool,
+  MCPClientOptions,
   ProtocolVersion,
 };
-
-/** Options for an {@linkcode MCPClient}. */
-export interface MCPClientOptions {
-  /**
-   * The framing that the server speaks. A client speaks first, so it cannot
-   * detect it.
-   *
-   * @default {"content-length"}
-   */
-  framing?: Framing | undefined;
-  /**
-   * The revision to speak. `"auto"` asks the server with `server/discover`, and
-   * falls back to the handshake with the newest revision that has one.
-   *
-   * @default {"2024-11-05"}
-   */
-  protocolVersion?: ProtocolVersion | "auto" | undefined;
-  /**
-   * How long the server may take for one answer, in milliseconds, at least 1.
-   *
-   * @default {60_000}
-   */
-  requestTimeoutMs?: number | undefined;
-  /**
-   * How long the server may take to exit once its stdin is closed, in
-   * milliseconds, at least 1. Then it gets SIGTERM, and a second later SIGKILL.
-   *
-   * @default {5_000}
-   */
-  closeTimeoutMs?: number | undefined;
-  /**
-   * The longest message that is read, in bytes, at least 1.
-   *
-   * @default {67_108_864}
-   */
-  maxMessageBytes?: number | undefined;
-  /** The server's working directory; if absent, ours. */
-  cwd?: string | undefined;
-  /** Variables added to the server's environment. */
-  env?: Record<string, string> | undefined;
-  /**
-   * Whether to keep our own environment from the server.
-   *
-   * @default {false}
-   */
-  clearEnv?: boolean | undefined;
-  /**
-   * Sees every message in the order of the wire: `">"` to the server, `"<"`
-   * from it.
-   */
-  onMessage?: ((direction: Direction, message: object) => void) | undefined;
-  /**
-   * Hears each line that the server writes to its stderr; if absent, the line
-   * goes to our stderr behind `[server] `.
-   */
-  onStderr?: ((line: string) => void) | undefined;
-  /**
-   * The lowest level of the client's own log lines, which go to stderr.
-   *
-   * @default {"INFO"}
-   */
-  logLevel?: LogLevel | undefined;
-}
-
-/** Options for one call. */
-export interface CallOptions {
-  /** How long the server may take, in milliseconds, instead of `requestTimeoutMs`. */
-  timeoutMs?: number | undefined;
-  /** Ends the call when it aborts: it rejects with the signal's reason. */
-  signal?: AbortSignal | undefined;
-}
 
 /**
  * A client of one MCP server, which it starts as a child process.
@@ -183,7 +119,7 @@ export class MCPClient implements AsyncDisposable {
    */
   constructor(command: readonly string[], options: MCPClientOptions = {}) {
     const { protocolVersion = oldestRevision.protocolVersion } = options;
-    checkOptions(options, protocolVersion);
+    checkClientOptions(options);
     this.#command = command;
     this.#options = options;
     this.#log = new Logger("miniagent.client", {
@@ -201,11 +137,8 @@ export class MCPClient implements AsyncDisposable {
    * this client does not speak, or offers no tools.
    * @throws {TransportError} If the server is gone or does not answer in time.
    */
-  async initialize(): Promise<InitializeResult> {
-    if (this.#options.protocolVersion === "auto") {
-      const result = await this.#probe();
-      if (result !== undefined) return result;
-    }
+  initialize(): Promise<InitializeResult> {
+    if (this.#options.protocolVersion === "auto") return this.#openEither();
     return this.#revision.opening === "request"
       ? this.#openStateless()
       : this.#shakeHands();
@@ -222,23 +155,28 @@ export class MCPClient implements AsyncDisposable {
   async listTools(): Promise<ListedTool[]> {
     const tools: ListedTool[] = [];
     const seen = new Set<string>();
+    let characters = 0;
     let cursor: string | undefined;
-    do {
+    for (;;) {
       const params = cursor === undefined ? {} : { cursor };
       const page = toToolPage(await this.#request("tools/list", params));
-      tools.push(...page.tools);
+      for (const tool of page.tools) tools.push(tool);
       cursor = page.nextCursor;
+      if (cursor === undefined) break;
+      characters += JSON.stringify(page.tools).length;
       if (
-        cursor !== undefined && (seen.has(cursor) || seen.size >= MAX_PAGES)
+        seen.has(cursor) || seen.size >= MAX_PAGES ||
+        characters > MAX_LIST_CHARACTERS
       ) {
         throw new ProtocolError(
           `Cannot list tools: cursor ${describe(cursor)} came after ` +
-            `${seen.size + 1} pages, expected the list to end`,
+            `${seen.size + 1} pages of ${characters} characters in all, ` +
+            "expected the list to end",
           { code: ErrorCode.InvalidRequest },
         );
       }
-      if (cursor !== undefined) seen.add(cursor);
-    } while (cursor !== undefined);
+      seen.add(cursor);
+    }
     this.#schemas.clear();
     for (const tool of tools) this.#schemas.set(tool.name, tool.inputSchema);
     this.#listed = true;
@@ -261,6 +199,7 @@ export class MCPClient implements AsyncDisposable {
    * the tool's schema cannot be used.
    * @throws {TransportError} If the server is gone or does not answer in time.
    * @throws {TypeError} If `listTools` was not called before. Nothing was sent.
+   * @throws {RangeError} If `timeoutMs` is out of its range. Nothing was sent.
    */
   async callTool(
     name: string,
@@ -281,6 +220,7 @@ export class MCPClient implements AsyncDisposable {
    * @throws {ProtocolError} As {@linkcode MCPClient.callTool}.
    * @throws {TransportError} As {@linkcode MCPClient.callTool}.
    * @throws {TypeError} As {@linkcode MCPClient.callTool}.
+   * @throws {RangeError} As {@linkcode MCPClient.callTool}.
    */
   async callToolRaw(
     name: string,
@@ -292,9 +232,13 @@ export class MCPClient implements AsyncDisposable {
         `Cannot call tool ${describe(name)}: call listTools() first`,
       );
     }
-    this.#checkArguments(name, args);
-    const params = { name, arguments: args };
-    return toCallToolResult(await this.#request("tools/call", params, options));
+    checkCallOptions(options);
+    const result = await this.#request(
+      "tools/call",
+      { name, arguments: args },
+      { ...options, check: () => this.#checkArguments(name, args) },
+    );
+    return toCallToolResult(result);
   }
 
   /**
@@ -341,9 +285,12 @@ export class MCPClient implements AsyncDisposable {
       ? revisions.get(version)
       : undefined;
     if (revision?.opening !== "handshake") {
+      const expected = PROTOCOL_VERSIONS.filter((known) =>
+        !statelessVersions.includes(known)
+      );
       throw new ProtocolError(
         `Cannot initialize: protocolVersion is ${describe(version)}, ` +
-          `expected one of ${PROTOCOL_VERSIONS.join(", ")}`,
+          `expected one of ${expected.join(", ")}`,
         { code: ErrorCode.InvalidRequest },
       );
     }
@@ -374,20 +321,33 @@ export class MCPClient implements AsyncDisposable {
    * "Backward Compatibility"): any answer but a fitting one, silence and an
    * exit all mean that it wants the handshake.
    */
-  async #probe(): Promise<InitializeResult | undefined> {
-    const stateless = revisions.get(statelessVersions[0] ?? "");
+  async #openEither(): Promise<InitializeResult> {
+    const probed = this.#connection;
+    const result = await this.#probe();
+    if (result !== undefined) return withTools("server/discover", result);
+    await this.#reconnectIfLost();
     try {
-      const result = await this.#request(
-        "server/discover",
-        {},
-        { timeoutMs: PROBE_TIMEOUT_MS },
-        stateless,
-      );
-      if (isObject(result) && supportsStateless(result) && stateless) {
-        this.#revision = stateless;
-        this.#connection.answersRequests = false;
-        return withTools("server/discover", result);
-      }
+      return await this.#shakeHands();
+    } catch (error) {
+      // Some servers answer the probe before they exit on it.
+      if (!probed.lost || this.#connection !== probed) throw error;
+    }
+    await this.#reconnectIfLost();
+    return this.#shakeHands();
+  }
+
+  async #probe(): Promise<Record<string, unknown> | undefined> {
+    const [version = ""] = statelessVersions;
+    const revision = revisions.get(version) ?? this.#revision;
+    const { requestTimeoutMs = PROBE_TIMEOUT_MS } = this.#options;
+    const timeoutMs = Math.min(PROBE_TIMEOUT_MS, requestTimeoutMs);
+    try {
+      const options = { timeoutMs, revision };
+      const result = await this.#request("server/discover", {}, options);
+      if (!isObject(result) || !supportsStateless(result)) return undefined;
+      this.#revision = revision;
+      this.#connection.answersRequests = false;
+      return result;
     } catch (error) {
       if (
         !(error instanceof ProtocolError || error instanceof TransportError)
@@ -395,26 +355,29 @@ export class MCPClient implements AsyncDisposable {
         throw error;
       }
       this.#log.debug(`The probe failed: ${error.message}`);
+      return undefined;
     }
-    if (this.#connection.lost && this.#closing === undefined) {
-      await this.#connection.close();
-      this.#connection = this.#connect();
-    }
-    return undefined;
   }
 
-  /** Wait for our turn, send, wait for the answer. */
+  async #reconnectIfLost(): Promise<void> {
+    if (!this.#connection.lost) return;
+    await this.#connection.close();
+    if (this.#closing === undefined) this.#connection = this.#connect();
+  }
+
+  /** Wait for our turn, check, send, wait for the answer. */
   async #request(
     method: string,
     params: Record<string, unknown>,
-    options: CallOptions = {},
-    revision: Revision = this.#revision,
+    options: CallOptions & {
+      revision?: Revision;
+      check?: () => Promise<void>;
+    } = {},
   ): Promise<unknown> {
     await this.#turns.take(options.signal);
     try {
-      if (this.#closing !== undefined) {
-        throw new TransportError(`Cannot send "${method}": client is closed`);
-      }
+      await options.check?.();
+      const { revision = this.#revision } = options;
       const { requestTimeoutMs = 60_000 } = this.#options;
       return await this.#connection.request(
         {
@@ -439,12 +402,15 @@ export class MCPClient implements AsyncDisposable {
     }
   }
 
-  #checkArguments(name: string, args: Record<string, unknown>): void {
+  async #checkArguments(
+    name: string,
+    args: Record<string, unknown>,
+  ): Promise<void> {
     const schema = this.#schemas.get(name);
     if (schema === undefined) return;
-    let failures;
+    let faults;
     try {
-      failures = compileSchema(schema, this.#revision.dialect)(args);
+      faults = await findFaults(schema, this.#revision.dialect, args);
     } catch (error) {
       throw new ProtocolError(
         `Cannot call tool ${describe(name)}: its inputSchema cannot be used: ` +
@@ -452,9 +418,9 @@ export class MCPClient implements AsyncDisposable {
         { code: ErrorCode.InternalError, cause: error },
       );
     }
-    if (failures.length > 0) {
+    if (faults !== undefined) {
       throw new InvalidArgumentsError(
-        `Cannot call tool ${describe(name)}: ${formatFailures(failures)}`,
+        `Cannot call tool ${describe(name)}: ${faults}`,
       );
     }
   }
@@ -463,29 +429,9 @@ export class MCPClient implements AsyncDisposable {
 const CLIENT_INFO = { name: "miniagent-client", version: VERSION };
 const PROBE_TIMEOUT_MS = 2000;
 const FLUSH_MS = 500;
-/** More pages than any list has: a server that never ends its list must not keep us. */
+/** More than any list has: a server that never ends its list must not keep us. */
 const MAX_PAGES = 1000;
-
-function checkOptions(options: MCPClientOptions, version: string): void {
-  if (version !== "auto" && !revisions.has(version)) {
-    throw new RangeError(
-      `Cannot start client: protocolVersion is ${describe(version)}, ` +
-        `expected "auto" or one of ${PROTOCOL_VERSIONS.join(", ")}`,
-    );
-  }
-  for (const key of ["requestTimeoutMs", "closeTimeoutMs"] as const) {
-    const value = options[key];
-    if (value !== undefined && !(value >= 1 && value <= MAX_TIMEOUT_MS)) {
-      throw new RangeError(
-        `Cannot start client: ${key} is ${value}, ` +
-          `expected 1 to ${MAX_TIMEOUT_MS} milliseconds`,
-      );
-    }
-  }
-}
-
-/** A longer timer fires at once. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+const MAX_LIST_CHARACTERS = 64 * 1024 * 1024;
 
 function statelessMeta(revision: Revision): Record<string, unknown> {
   return {

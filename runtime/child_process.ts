@@ -118,15 +118,16 @@ export class ServerProcess {
       this.#child.kill(signal);
     } catch (error) {
       // "Child process has already terminated": that is what was wanted.
-      if (!(error instanceof TypeError)) throw error;
+      if (error instanceof TypeError) return;
+      this.#options.log.warning(`Cannot send ${signal}: ${error}`);
     }
   }
 
   async #awaitExit(): Promise<ServerExit> {
     const { code, signal } = await this.#child.status;
     // A grandchild may hold the pipe open; its lines are not the server's.
-    await within(DRAIN_TIMEOUT_MS, this.#drained);
-    await this.#stderr.cancel();
+    const drained = this.#drained.then(() => true);
+    if (!await within(DRAIN_TIMEOUT_MS, drained)) await this.#stderr.cancel();
     return { code, signal };
   }
 

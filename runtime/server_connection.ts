@@ -19,12 +19,14 @@ import {
   resultResponse,
 } from "../protocol/jsonrpc.ts";
 import { ProtocolError, TransportError } from "../protocol/errors.ts";
+import { messageOf, TooLongError } from "../protocol/_framers.ts";
 import {
   type Framing,
   MessageReader,
   MessageWriter,
   readMessage,
 } from "../framing.ts";
+import { Alarm } from "./alarm.ts";
 import {
   describeExit,
   ServerProcess,
@@ -62,6 +64,11 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
+interface Loss {
+  reason: string;
+  cause?: unknown;
+}
+
 /** A server process, and the one request that may be in flight to it. */
 export class ServerConnection {
   /** Whether the server's own requests get answers: not in a stateless revision. */
@@ -72,11 +79,14 @@ export class ServerConnection {
   readonly #reader: MessageReader;
   readonly #writer: MessageWriter;
   readonly #pumped: Promise<void>;
+  readonly #alarm = new Alarm();
   /** Requests whose answer nobody waits for any more. */
   readonly #abandoned = new Set<RequestId>();
   #waiting: Waiting | undefined;
+  /** Whether any message came: if none does, the framing may be the wrong one. */
+  #heard = false;
   /** Why no answer will come any more. */
-  #lost: string | undefined;
+  #lost: Loss | undefined;
   #losing: Promise<void> | undefined;
 
   /**
@@ -123,23 +133,25 @@ export class ServerConnection {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.#waiting = { id, method, resolve, reject };
     const stop = (reason: string, error: unknown): void => {
-      this.#abandoned.add(id);
       if (options.cancellable) {
         this.notify("notifications/cancelled", { requestId: id, reason });
       }
-      reject(error);
+      this.#fail(error);
     };
-    const timer = setTimeout(() => {
-      const text = `no answer came within ${timeoutMs} ms`;
-      stop(text, new TransportError(`Cannot complete "${method}": ${text}`));
-    }, timeoutMs);
+    this.#alarm.set(timeoutMs, () => {
+      const reason = `no answer came within ${timeoutMs} ms`;
+      const hint = this.#heard
+        ? ""
+        : `, nor any message before: does it speak "${this.#options.framing}"?`;
+      stop(reason, lostError(method, { reason: reason + hint }));
+    });
     const onAbort = (): void => stop("aborted by the caller", signal?.reason);
     signal?.addEventListener("abort", onAbort);
     try {
       this.#write(request);
       return await promise;
     } finally {
-      clearTimeout(timer);
+      this.#alarm.clear();
       signal?.removeEventListener("abort", onAbort);
       this.#waiting = undefined;
     }
@@ -161,14 +173,17 @@ export class ServerConnection {
 
   /** End the process and everything that hangs on it. */
   async close(): Promise<void> {
+    this.#settleLost({ reason: "client is closed" });
+    this.#alarm.stop();
+    this.#writer.abandon();
     await this.#process.close(() => this.#writer.close());
     await this.#reader.cancel();
-    await this.#lose("the client closed it");
+    await this.#lose("client is closed");
   }
 
   #write(message: object): void {
-    this.#show(">", message);
     this.#writer.append(message);
+    this.#show(">", message);
     this.#writer.flush();
   }
 
@@ -181,10 +196,19 @@ export class ServerConnection {
   }
 
   async #pump(): Promise<void> {
+    let turnedAt = performance.now();
     for (;;) {
       try {
+        // A server that asks and does not read our answers is not read either.
+        await this.#writer.drained(MAX_UNSENT_BYTES);
+        // Reads that find bytes at once never let a timer run.
+        if (performance.now() - turnedAt > MAX_STRETCH_MS) {
+          await new Promise((resolve) => setTimeout(resolve, 0));
+          turnedAt = performance.now();
+        }
         const message = await readMessage(this.#reader);
         if (message === null) break;
+        this.#heard = true;
         this.#show("<", message);
         for (const one of Array.isArray(message) ? message : [message]) {
           this.#take(one);
@@ -192,12 +216,11 @@ export class ServerConnection {
       } catch (error) {
         if (error instanceof ProtocolError) {
           this.#skip(error);
-        } else if (error instanceof TransportError) {
-          this.#lose(error.message);
-          return;
-        } else {
-          throw error;
+          continue;
         }
+        this.#lose(messageOf(error), error);
+        // Nobody reads on: a server that still writes must not wait for us.
+        return this.#reader.cancel();
       }
     }
     this.#lose("it closed its stdout");
@@ -206,13 +229,13 @@ export class ServerConnection {
   /** Servers print to their stdout by mistake: a line that is no message is none of ours. */
   #skip(error: ProtocolError): void {
     const isNoise = this.#options.framing === "newline" &&
-      error.data === undefined;
+      !(error instanceof TooLongError);
     if (isNoise || this.#waiting === undefined) {
       this.#options.log.warning(
         `Skipped what the server wrote to its stdout: ${error.message}`,
       );
     } else {
-      this.#waiting.reject(error);
+      this.#fail(error);
     }
   }
 
@@ -268,50 +291,66 @@ export class ServerConnection {
       );
       return;
     }
-    // A server that could not read our id answers with none; only one request
-    // is in flight, so the error is about that.
-    const isOurs = id === waiting.id || ((id ?? null) === null && error);
-    if (!isOurs) {
-      waiting.reject(broken(
-        `the answer's id is ${describe(id)}, expected ${describe(waiting.id)}`,
-      ));
-    } else if (error !== undefined && result === undefined) {
-      waiting.reject(toProtocolError(error));
+    if (id !== waiting.id) {
+      // A server that could not read our id answers with none; only one
+      // request is in flight, so the error is about that.
+      const isAnonymous = (id ?? null) === null && Boolean(error);
+      this.#fail(
+        isAnonymous ? toProtocolError(error) : broken(
+          `the answer's id is ${describe(id)}, expected ${
+            describe(waiting.id)
+          }`,
+        ),
+      );
     } else if (error === undefined) {
       waiting.resolve(result);
     } else {
-      waiting.reject(broken("the answer has both a result and an error"));
+      waiting.reject(
+        result === undefined
+          ? toProtocolError(error)
+          : broken("the answer has both a result and an error"),
+      );
     }
+  }
+
+  /** An answer may still come: it must not fail the request after this one. */
+  #fail(error: unknown): void {
+    if (this.#waiting === undefined) return;
+    this.#abandoned.add(this.#waiting.id);
+    this.#waiting.reject(error);
   }
 
   /** A lost pipe most often means a lost process: its exit says more, and comes soon. */
-  #lose(what: string): Promise<void> {
-    return this.#losing ??= this.#explainLoss(what);
+  #lose(what: string, cause?: unknown): Promise<void> {
+    return this.#losing ??= this.#explainLoss(what, cause);
   }
 
-  async #explainLoss(what: string): Promise<void> {
+  async #explainLoss(what: string, cause: unknown): Promise<void> {
     const { exited, program, lastLines } = this.#process;
     const exit = await within(EXIT_TIMEOUT_MS, exited);
     // What the server wrote before it exited may still be in the pipe.
-    if (exit !== undefined && what === "it exited") {
-      await within(EXIT_TIMEOUT_MS, this.#pumped);
-    }
-    this.#settleLost(
-      `server ${describeExit(program, exit, lastLines)}` +
-        (exit === undefined ? `, but ${what}` : ""),
-    );
+    if (exit !== undefined) await within(EXIT_TIMEOUT_MS, this.#pumped);
+    const says = exit === undefined || cause !== undefined ? `; ${what}` : "";
+    const reason = `server ${describeExit(program, exit, lastLines)}${says}`;
+    this.#settleLost({ reason, cause });
   }
 
-  #settleLost(reason: string): void {
-    this.#lost ??= reason;
-    this.#waiting?.reject(lostError(this.#waiting.method, this.#lost));
+  #settleLost(loss: Loss): void {
+    this.#lost ??= loss;
+    if (this.#waiting === undefined) return;
+    this.#fail(lostError(this.#waiting.method, this.#lost));
   }
 }
 
+const MAX_UNSENT_BYTES = 1024 * 1024;
+const MAX_STRETCH_MS = 50;
 const EXIT_TIMEOUT_MS = 500;
 
-function lostError(method: string, reason: string): TransportError {
-  return new TransportError(`Cannot complete "${method}": ${reason}`);
+function lostError(method: string, { reason, cause }: Loss): TransportError {
+  return new TransportError(
+    `Cannot complete "${method}": ${reason}`,
+    cause === undefined ? {} : { cause },
+  );
 }
 
 function broken(reason: string): ProtocolError {

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { isObject } from "../protocol/jsonrpc.ts";
+import { ErrorCode, isObject } from "../protocol/jsonrpc.ts";
 import {
   ProtocolError,
   ToolError,
@@ -21,6 +21,7 @@ import {
   unwrap,
 } from "../protocol/_results.ts";
 import type { Framing } from "../framing.ts";
+import { MAX_TIMEOUT_MS } from "./client_options.ts";
 import {
   oneOf,
   parseFlags,
@@ -147,14 +148,29 @@ async function runTask(task: Task, start: StartClient): Promise<number> {
   const tools = await client.listTools();
   const raw = flags.has("raw");
   if (tool === undefined) {
-    return await print(raw ? valueAsText(tools) : toolsAsText(tools));
+    return await print(
+      shown(() => raw ? valueAsText(tools) : toolsAsText(tools)),
+    );
   }
   const args = flags.get("json") as Record<string, unknown> ??
     argumentsFromWords(words, tools.find(({ name }) => name === tool));
   const result = await client.callToolRaw(tool, args);
-  if (!raw) return await print(valueAsText(unwrap(result)));
-  await print(valueAsText(result));
+  const value = raw ? result : unwrap(result);
+  await print(shown(() => valueAsText(value)));
   return result.isError ? 1 : 0;
+}
+
+/** JSON can be read that is nested deeper than it can be written. */
+function shown(text: () => string): string {
+  try {
+    return text();
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new ProtocolError("Cannot show the answer: it is nested too deep", {
+      code: ErrorCode.InvalidRequest,
+      cause,
+    });
+  }
 }
 
 /** Most servers speak lines and some revision; ours both framings and all of them. */
@@ -174,10 +190,16 @@ function optionsFrom(
   };
 }
 
+/** A reader that went away, such as `head`, has what it wanted. */
 async function print(text: string): Promise<number> {
-  await new Blob([text]).stream().pipeTo(Deno.stdout.writable, {
-    preventClose: true,
-  });
+  try {
+    await new Blob([text]).stream().pipeTo(Deno.stdout.writable, {
+      preventClose: true,
+    });
+  } catch (cause) {
+    if (cause instanceof Deno.errors.BrokenPipe) return 0;
+    throw new TransportError(`Cannot write to stdout: ${cause}`, { cause });
+  }
   return 0;
 }
 
@@ -201,7 +223,7 @@ function parseTask(args: readonly string[]): Task {
       ["raw", {}],
       ["framing", { parse: oneOf(["content-length", "newline"]) }],
       ["protocol", { parse: oneOf([...PROTOCOL_VERSIONS, "auto"]) }],
-      ["timeout", { parse: positiveInteger }],
+      ["timeout", { parse: milliseconds }],
       ["quiet", {}],
       ["log-level", { parse: oneOf(LOG_LEVELS) }],
       ["help", {}],
@@ -238,6 +260,12 @@ function checkWords(
   }
 }
 
+function milliseconds(text: string): number {
+  const value = positiveInteger(text);
+  if (value > MAX_TIMEOUT_MS) throw new UsageError(`at most ${MAX_TIMEOUT_MS}`);
+  return value;
+}
+
 function jsonObject(text: string): Record<string, unknown> {
   let value: unknown;
   try {
@@ -262,7 +290,8 @@ export function argumentsFromWords(
   words: readonly string[],
   tool: ListedTool | undefined,
 ): Record<string, unknown> {
-  const properties = tool?.inputSchema["properties"];
+  const root = tool?.inputSchema;
+  const properties = root?.["properties"];
   const args = new Map<string, unknown>();
   for (const word of words) {
     const equals = word.indexOf("=");
@@ -278,14 +307,14 @@ export function argumentsFromWords(
     const schema = isObject(properties) && Object.hasOwn(properties, key)
       ? properties[key]
       : undefined;
-    args.set(key, valueFromText(word.slice(equals + 1), schema));
+    const types = typesOf(schema, root);
+    args.set(key, valueFromText(word.slice(equals + 1), types));
   }
   return Object.fromEntries(args);
 }
 
 /** Text stays text where the schema takes text; what is not JSON stays for the schema to refuse. */
-function valueFromText(text: string, schema: unknown): unknown {
-  const types = typesOf(schema);
+function valueFromText(text: string, types: readonly string[]): unknown {
   if (types.includes("string")) return text;
   try {
     const value: unknown = JSON.parse(text);
@@ -295,15 +324,35 @@ function valueFromText(text: string, schema: unknown): unknown {
   }
 }
 
-function typesOf(schema: unknown): unknown[] {
-  if (!isObject(schema)) return [];
-  const { type } = schema;
-  if (type !== undefined) return Array.isArray(type) ? type : [type];
-  if (Array.isArray(schema["enum"])) {
-    return schema["enum"].map((value) => typeof value);
-  }
-  const alternatives = schema["anyOf"] ?? schema["oneOf"];
-  return Array.isArray(alternatives) ? alternatives.flatMap(typesOf) : [];
+/** The types that a schema names, directly or in its alternatives; none if any may come. */
+function typesOf(
+  given: unknown,
+  root: unknown,
+  levels: number = MAX_LEVELS,
+): string[] {
+  const schema = resolve(given, root);
+  if (!isObject(schema) || levels === 0) return [];
+  const { type, enum: values, anyOf, oneOf: one, allOf } = schema;
+  if (type !== undefined) return [type].flat().map(String);
+  if (Array.isArray(values)) return values.map((value) => typeof value);
+  const alternatives = anyOf ?? one ?? allOf;
+  return Array.isArray(alternatives)
+    ? alternatives.flatMap((schema) => typesOf(schema, root, levels - 1))
+    : [];
+}
+
+/** How deep a schema is looked into: it may have no end. */
+const MAX_LEVELS = 3;
+
+/** Follow a `$ref` within the schema: named types are often written so. */
+function resolve(schema: unknown, root: unknown): unknown {
+  const { $ref } = isObject(schema) ? schema : {};
+  if (typeof $ref !== "string" || !$ref.startsWith("#/")) return schema;
+  return $ref.slice(2).split("/").reduce(
+    (part, name) =>
+      isObject(part) && Object.hasOwn(part, name) ? part[name] : undefined,
+    root,
+  );
 }
 
 /**
@@ -326,7 +375,7 @@ function toolAsText(tool: ListedTool): string {
     const isRequired = Array.isArray(required) && required.includes(name);
     const text = isObject(schema) ? schema["description"] : undefined;
     return `    ${printable(name)}${isRequired ? "" : "?"}: ` +
-      printable(typeAsText(schema)) +
+      printable(typeAsText(schema, inputSchema)) +
       (typeof text === "string" ? `\n        ${printable(oneLine(text))}` : "");
   });
   const about = description === ""
@@ -335,16 +384,23 @@ function toolAsText(tool: ListedTool): string {
   return [printable(tool.name), ...about, ...lines].join("\n") + "\n";
 }
 
-function typeAsText(schema: unknown): string {
-  if (!isObject(schema)) return "any";
+function typeAsText(
+  given: unknown,
+  root: unknown,
+  levels: number = MAX_LEVELS,
+): string {
+  const schema = resolve(given, root);
+  if (!isObject(schema) || levels === 0) return "any";
   if (Array.isArray(schema["enum"])) {
     return schema["enum"].map((value) => JSON.stringify(value)).join(" | ");
   }
   if ("const" in schema) return JSON.stringify(schema["const"]);
-  const types = typesOf(schema).map((type) =>
-    type === "array" ? `${typeAsText(schema["items"])}[]` : String(type)
+  const types = typesOf(schema, root).map((type) =>
+    type === "array"
+      ? `${typeAsText(schema["items"], root, levels - 1)}[]`
+      : type
   );
-  return types.length > 0 ? types.join(" | ") : "any";
+  return types.length > 0 ? [...new Set(types)].join(" | ") : "any";
 }
 
 function oneLine(text: string): string {
@@ -361,5 +417,5 @@ export function valueAsText(value: unknown): string {
   const text = typeof value === "string"
     ? value
     : JSON.stringify(value, undefined, 2);
-  return text.split("\n").map(printable).join("\n") + "\n";
+  return text.split(/\r?\n/).map(printable).join("\n") + "\n";
 }

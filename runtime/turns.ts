@@ -22,7 +22,9 @@ export class Turns {
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const onAbort = (): void => {
-      this.#waiting.splice(this.#waiting.indexOf(resolve), 1);
+      const place = this.#waiting.indexOf(resolve);
+      // Who was given the turn in this very moment is not in line any more.
+      if (place >= 0) this.#waiting.splice(place, 1);
       reject(signal?.reason);
     };
     this.#waiting.push(resolve);
