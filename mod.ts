@@ -6,8 +6,8 @@
  * own is {@linkcode register} a few times, then {@linkcode serve}; a client is
  * {@linkcode MCPClient}.
  *
- * @example A server of your own
- * ```ts no-run
+ * @example A server of your own (`ignore`d: it serves until its stdin ends)
+ * ```ts ignore
  * import { register, serve, ToolError } from "@miniagent/mcp";
  *
  * register({
