@@ -371,12 +371,15 @@ export class MCPClient implements AsyncDisposable {
     params: Record<string, unknown>,
     options: CallOptions & {
       revision?: Revision;
-      check?: () => Promise<void>;
+      check?: () => void | Promise<void>;
     } = {},
   ): Promise<unknown> {
-    await this.#turns.take(options.signal);
+    // What need not be waited for is not: each wait costs more than the work.
+    const turn = this.#turns.take(options.signal);
+    if (turn !== undefined) await turn;
     try {
-      await options.check?.();
+      const checked = options.check?.();
+      if (checked !== undefined) await checked;
       const { revision = this.#revision } = options;
       const { requestTimeoutMs = 60_000 } = this.#options;
       return await this.#connection.request(
@@ -402,27 +405,34 @@ export class MCPClient implements AsyncDisposable {
     }
   }
 
-  async #checkArguments(
+  #checkArguments(
     name: string,
     args: Record<string, unknown>,
-  ): Promise<void> {
+  ): void | Promise<void> {
     const schema = this.#schemas.get(name);
     if (schema === undefined) return;
-    let faults;
-    try {
-      faults = await findFaults(schema, this.#revision.dialect, args);
-    } catch (error) {
+    const refuse = (faults: string | undefined): void => {
+      if (faults === undefined) return;
+      throw new InvalidArgumentsError(
+        `Cannot call tool ${describe(name)}: ${faults}`,
+      );
+    };
+    const blame = (error: unknown): never => {
       throw new ProtocolError(
         `Cannot call tool ${describe(name)}: its inputSchema cannot be used: ` +
           (error instanceof Error ? error.message : String(error)),
         { code: ErrorCode.InternalError, cause: error },
       );
+    };
+    let faults;
+    try {
+      faults = findFaults(schema, this.#revision.dialect, args);
+    } catch (error) {
+      return blame(error);
     }
-    if (faults !== undefined) {
-      throw new InvalidArgumentsError(
-        `Cannot call tool ${describe(name)}: ${faults}`,
-      );
-    }
+    return faults instanceof Promise
+      ? faults.then(refuse, blame)
+      : refuse(faults);
   }
 }
 

@@ -73,6 +73,8 @@ export class MessageReader {
   #failure: TransportError | undefined;
 
   /**
+   * Take a stream.
+   *
    * @param stream The bytes. The reader locks it.
    * @param options The framing, if it is known, and the size limit.
    * @throws {RangeError} If `maxMessageBytes` is not a whole number of at
@@ -306,6 +308,8 @@ export class MessageWriter {
   readonly #abandoned = Promise.withResolvers<void>();
 
   /**
+   * Take a stream.
+   *
    * @param stream Where the frames go. The writer locks it.
    * @param options The framing, `"content-length"` if none is given.
    */
@@ -355,9 +359,7 @@ export class MessageWriter {
 
   /** Send what was appended, in one write if none is under way, after that one if one is. */
   flush(): void {
-    if (this.#sending === undefined && this.#unsentBytes > 0) {
-      this.#sending = this.#send();
-    }
+    if (this.#sending === undefined) this.#sendNext();
   }
 
   /**
@@ -387,21 +389,24 @@ export class MessageWriter {
     }
   }
 
-  async #send(): Promise<void> {
-    try {
-      for (;;) {
-        this.#retire();
-        const chunk = this.#ready.shift();
-        if (chunk === undefined) break;
-        await this.#stream.write(chunk);
-        this.#unsentBytes -= chunk.length;
-      }
-    } catch {
-      this.#broken = true;
-      this.#ready = [];
-    } finally {
+  #sendNext(): void {
+    this.#retire();
+    const chunk = this.#ready.shift();
+    if (chunk === undefined || this.#broken) {
       this.#sending = undefined;
+      return;
     }
+    this.#sending = this.#stream.write(chunk).then(
+      () => {
+        this.#unsentBytes -= chunk.length;
+        this.#sendNext();
+      },
+      () => {
+        this.#broken = true;
+        this.#ready = [];
+        this.#sending = undefined;
+      },
+    );
   }
 
   /** A stream may keep what it is given, so the scratch buffer is copied out. */

@@ -47,11 +47,11 @@ export interface Implementation {
 
 /** Where a session reports what only the server's operator wants to know. */
 export interface SessionLog {
-  /** @param text What happened, as it should. */
+  /** Report what happened, as it should. */
   info: (text: string) => void;
-  /** @param text What is odd, though served. */
+  /** Report what is odd, though served. */
   warning: (text: string) => void;
-  /** @param text What failed. */
+  /** Report what failed. */
   error: (text: string) => void;
 }
 

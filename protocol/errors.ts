@@ -68,6 +68,8 @@ export class ProtocolError extends Error {
   readonly data: unknown;
 
   /**
+   * Say what went wrong.
+   *
    * @param message What was tried, what came, what was expected.
    * @param options The code, and the data and cause if there are any.
    */
@@ -97,6 +99,8 @@ export class InvalidArgumentsError extends ProtocolError {
   override name = "InvalidArgumentsError";
 
   /**
+   * Say what does not fit.
+   *
    * @param message The failures, each with its path.
    * @param options The cause, if there is one.
    */

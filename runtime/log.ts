@@ -8,11 +8,16 @@
  * @module
  */
 
-/** The levels, lowest first. */
-export const LOG_LEVELS = ["DEBUG", "INFO", "WARNING", "ERROR"] as const;
-
 /** How much a line matters. */
-export type LogLevel = typeof LOG_LEVELS[number];
+export type LogLevel = "DEBUG" | "INFO" | "WARNING" | "ERROR";
+
+/** The levels, lowest first. */
+export const LOG_LEVELS: readonly LogLevel[] = [
+  "DEBUG",
+  "INFO",
+  "WARNING",
+  "ERROR",
+];
 
 /** Options for a {@linkcode Logger}. */
 export interface LoggerOptions {

@@ -20,12 +20,7 @@ import {
 } from "../protocol/jsonrpc.ts";
 import { ProtocolError, TransportError } from "../protocol/errors.ts";
 import { messageOf, TooLongError } from "../protocol/_framers.ts";
-import {
-  type Framing,
-  MessageReader,
-  MessageWriter,
-  readMessage,
-} from "../framing.ts";
+import { type Framing, MessageReader, MessageWriter } from "../framing.ts";
 import { Alarm } from "./alarm.ts";
 import {
   describeExit,
@@ -62,6 +57,8 @@ interface Waiting {
   method: string;
   resolve: (result: unknown) => void;
   reject: (error: unknown) => void;
+  signal: AbortSignal | undefined;
+  onAbort: () => void;
 }
 
 interface Loss {
@@ -122,22 +119,25 @@ export class ServerConnection {
    * @throws {ProtocolError} If the answer is an error, or breaks the protocol.
    * @throws {TransportError} If the server is gone, or the time is over.
    */
-  async request(
+  request(
     request: JSONRPCRequest,
     options: RequestOptions,
   ): Promise<unknown> {
     const { id, method } = request;
     const { timeoutMs, signal } = options;
-    if (this.#lost !== undefined) throw lostError(method, this.#lost);
-    signal?.throwIfAborted();
+    if (this.#lost !== undefined) {
+      return Promise.reject(lostError(method, this.#lost));
+    }
+    if (signal?.aborted) return Promise.reject(signal.reason);
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    this.#waiting = { id, method, resolve, reject };
     const stop = (reason: string, error: unknown): void => {
       if (options.cancellable) {
         this.notify("notifications/cancelled", { requestId: id, reason });
       }
       this.#fail(error);
     };
+    const onAbort = (): void => stop("aborted by the caller", signal?.reason);
+    signal?.addEventListener("abort", onAbort);
     this.#alarm.set(timeoutMs, () => {
       const reason = `no answer came within ${timeoutMs} ms`;
       const hint = this.#heard
@@ -145,16 +145,13 @@ export class ServerConnection {
         : `, nor any message before: does it speak "${this.#options.framing}"?`;
       stop(reason, lostError(method, { reason: reason + hint }));
     });
-    const onAbort = (): void => stop("aborted by the caller", signal?.reason);
-    signal?.addEventListener("abort", onAbort);
+    this.#waiting = { id, method, resolve, reject, signal, onAbort };
     try {
       this.#write(request);
-      return await promise;
-    } finally {
-      this.#alarm.clear();
-      signal?.removeEventListener("abort", onAbort);
-      this.#waiting = undefined;
+    } catch (error) {
+      this.#settle()?.reject(error);
     }
+    return promise;
   }
 
   /**
@@ -198,16 +195,22 @@ export class ServerConnection {
   async #pump(): Promise<void> {
     let turnedAt = performance.now();
     for (;;) {
-      try {
-        // A server that asks and does not read our answers is not read either.
+      // A server that asks and does not read our answers is not read either.
+      if (this.#writer.unsentBytes > MAX_UNSENT_BYTES) {
         await this.#writer.drained(MAX_UNSENT_BYTES);
-        // Reads that find bytes at once never let a timer run.
-        if (performance.now() - turnedAt > MAX_STRETCH_MS) {
-          await new Promise((resolve) => setTimeout(resolve, 0));
-          turnedAt = performance.now();
-        }
-        const message = await readMessage(this.#reader);
+      }
+      // Reads that find bytes at once never let a timer run.
+      if (performance.now() - turnedAt > MAX_STRETCH_MS) {
+        await new Promise((resolve) => setTimeout(resolve, 0));
+        turnedAt = performance.now();
+      }
+      try {
+        const message = this.#reader.takeBuffered();
         if (message === null) break;
+        if (message === undefined) {
+          await this.#reader.fill();
+          continue;
+        }
         this.#heard = true;
         this.#show("<", message);
         for (const one of Array.isArray(message) ? message : [message]) {
@@ -250,7 +253,7 @@ export class ServerConnection {
         return;
       case "invalid":
         if (classified.id !== null && classified.id === this.#waiting?.id) {
-          this.#waiting.reject(
+          this.#settle()?.reject(
             broken(`the answer is wrong: ${classified.reason}`),
           );
         } else {
@@ -303,9 +306,9 @@ export class ServerConnection {
         ),
       );
     } else if (error === undefined) {
-      waiting.resolve(result);
+      this.#settle()?.resolve(result);
     } else {
-      waiting.reject(
+      this.#settle()?.reject(
         result === undefined
           ? toProtocolError(error)
           : broken("the answer has both a result and an error"),
@@ -317,7 +320,16 @@ export class ServerConnection {
   #fail(error: unknown): void {
     if (this.#waiting === undefined) return;
     this.#abandoned.add(this.#waiting.id);
-    this.#waiting.reject(error);
+    this.#settle()?.reject(error);
+  }
+
+  /** From here on nobody waits: what is left is to tell who did. */
+  #settle(): Waiting | undefined {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    this.#alarm.clear();
+    waiting?.signal?.removeEventListener("abort", waiting.onAbort);
+    return waiting;
   }
 
   /** A lost pipe most often means a lost process: its exit says more, and comes soon. */

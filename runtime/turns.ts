@@ -10,16 +10,20 @@ export class Turns {
   #taken = false;
 
   /**
-   * Wait for the turn. Whoever has it must {@linkcode Turns.pass} it.
+   * Take the turn. Whoever has it must {@linkcode Turns.pass} it.
    *
    * @param signal Ends the wait: it then rejects with the signal's reason.
+   * @returns `undefined` if the turn was free, else a promise of it.
+   * @throws The signal's reason, if it has aborted. The turn is not taken then.
    */
-  async take(signal: AbortSignal | undefined): Promise<void> {
+  take(signal: AbortSignal | undefined): Promise<void> | undefined {
     signal?.throwIfAborted();
-    if (!this.#taken) {
-      this.#taken = true;
-      return;
-    }
+    if (this.#taken) return this.#wait(signal);
+    this.#taken = true;
+    return undefined;
+  }
+
+  async #wait(signal: AbortSignal | undefined): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const onAbort = (): void => {
       const place = this.#waiting.indexOf(resolve);

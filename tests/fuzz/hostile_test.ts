@@ -274,6 +274,35 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name: "MCPClient.listTools() takes or refuses a page nested without end",
+  ignore,
+  fn: async () => {
+    const nest =
+      `awk 'BEGIN{for(i=0;i<${DEEP};i++)printf "{\\"not\\":"; printf "true"; for(i=0;i<${DEEP};i++)printf "}"}'`;
+    for (const cursor of ["", ',"nextCursor":"a"']) {
+      const command = script(
+        `printf '%s' '{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"t","inputSchema":'`,
+        nest,
+        `echo '}]${cursor}}}'`,
+        `read x; echo '{"jsonrpc":"2.0","id":2,"result":{"tools":[]}}'`,
+      );
+      await withServer(command, async (client) => {
+        const [listed] = await Promise.allSettled([client.listTools()]);
+        if (listed.status === "rejected") {
+          assert(listed.reason instanceof ProtocolError, String(listed.reason));
+          return;
+        }
+        await assertRejects(
+          () => client.callTool("t"),
+          ProtocolError,
+          "nested too deep",
+        );
+      });
+    }
+  },
+});
+
 /** The most that this isolate holds more than before, in MiB, while something is done. */
 async function mostHeldMiB(use: () => Promise<unknown>): Promise<number> {
   const before = heldMiB();
@@ -311,7 +340,7 @@ const FLOODS: [
     "pings without end and reads no answer",
     [`yes '${PING}'`],
     TransportError,
-    150,
+    300,
   ],
   [
     "pages without end",

@@ -16,7 +16,7 @@ Deno.test("Turns.take() gives the turn in the order of asking", async () => {
 Deno.test("Turns.take() rejects at once when its signal has aborted, and takes no turn", async () => {
   const turns = new Turns();
   const signal = AbortSignal.abort(new Error("too late"));
-  await assertRejects(() => turns.take(signal), Error, "too late");
+  await assertRejects(async () => await turns.take(signal), Error, "too late");
   await turns.take(undefined);
 });
 
@@ -27,7 +27,7 @@ Deno.test("Turns.take() leaves the queue when its signal aborts, and the others 
   const aborted = turns.take(controller.signal);
   const next = turns.take(undefined);
   controller.abort(new Error("changed my mind"));
-  await assertRejects(() => aborted, Error, "changed my mind");
+  await assertRejects(async () => await aborted, Error, "changed my mind");
   turns.pass();
   await next;
 });
