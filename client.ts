@@ -29,7 +29,7 @@ import {
   statelessVersions,
 } from "./protocol/revisions.ts";
 import { findFaults } from "./protocol/_schema_gate.ts";
-import { MetaKey } from "./protocol/_meta.ts";
+import { MetaKey, VERSION } from "./protocol/_meta.ts";
 import {
   type CallToolResult,
   type ContentBlock,
@@ -53,7 +53,7 @@ import {
   ServerConnection,
 } from "./runtime/server_connection.ts";
 import { flushStderr, Logger } from "./runtime/log.ts";
-import { UsageError, VERSION } from "./runtime/flags.ts";
+import { UsageError } from "./runtime/flags.ts";
 import { runCommandLine } from "./runtime/terminal.ts";
 import { Turns } from "./runtime/turns.ts";
 

@@ -20,6 +20,7 @@ import {
   type RequestId,
 } from "./protocol/jsonrpc.ts";
 import { ProtocolError, TransportError } from "./protocol/errors.ts";
+import { VERSION } from "./protocol/_meta.ts";
 import { findSchemaFaults } from "./protocol/_schema_gate.ts";
 import { type Answer, dispatch } from "./protocol/_dispatch.ts";
 import {
@@ -49,7 +50,6 @@ import {
   parseFlags,
   positiveInteger,
   UsageError,
-  VERSION,
 } from "./runtime/flags.ts";
 import { registeredTools } from "./tools/registry.ts";
 

@@ -1,8 +1,12 @@
 /**
- * The keys that MCP reserves in `_meta` (MCP 2026-07-28, basic, `_meta`).
+ * What we say of ourselves, and the keys that MCP reserves in `_meta` (MCP
+ * 2026-07-28, basic, `_meta`).
  *
  * @module
  */
+
+/** The version that both programs print and announce. */
+export const VERSION = "0.1";
 
 /** The keys, by their last word. */
 export const MetaKey = {

@@ -22,7 +22,7 @@ import {
   resultResponse,
 } from "./jsonrpc.ts";
 import { ProtocolError, ToolError } from "./errors.ts";
-import { MetaKey } from "./_meta.ts";
+import { MetaKey, VERSION } from "./_meta.ts";
 import {
   newestHandshake,
   oldestRevision,
@@ -91,7 +91,7 @@ export type Method = (call: Call) => JSONRPCMessage | Promise<JSONRPCMessage>;
 /** Who the server says it is, unless its user says otherwise. */
 export const SERVER_INFO: Implementation = {
   name: "miniagent-server",
-  version: "0.1",
+  version: VERSION,
 };
 
 /** Every method, by name. */

@@ -5,9 +5,6 @@
  * @module
  */
 
-/** The version that both programs print and announce. */
-export const VERSION = "0.1";
-
 /** A mistake on the command line: its message is for the person who made it. */
 export class UsageError extends Error {
   /** The class's name. */

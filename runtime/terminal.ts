@@ -11,6 +11,7 @@ import {
   ToolError,
   TransportError,
 } from "../protocol/errors.ts";
+import { VERSION } from "../protocol/_meta.ts";
 import {
   PROTOCOL_VERSIONS,
   type ProtocolVersion,
@@ -22,13 +23,7 @@ import {
 } from "../protocol/_results.ts";
 import type { Framing } from "../framing.ts";
 import { MAX_TIMEOUT_MS } from "./client_options.ts";
-import {
-  oneOf,
-  parseFlags,
-  positiveInteger,
-  UsageError,
-  VERSION,
-} from "./flags.ts";
+import { oneOf, parseFlags, positiveInteger, UsageError } from "./flags.ts";
 import {
   flushStderr,
   LOG_LEVELS,
