@@ -8,7 +8,7 @@
  * @module
  */
 
-import { TransportError } from "./protocol/errors.ts";
+import { messageOf, TransportError } from "./protocol/errors.ts";
 import { Source } from "./protocol/_bytes.ts";
 import {
   detectFraming,
@@ -16,7 +16,6 @@ import {
   framers,
   type Framing,
   maxFrameBytes,
-  messageOf,
   type Unframer,
 } from "./protocol/_framers.ts";
 

@@ -91,7 +91,7 @@ function dispatchBatch(
 }
 
 /** A batch of empty entries is answered with fifty times its size. */
-const MAX_BATCH_LENGTH = 100_000;
+const MAX_BATCH_LENGTH = 10_000;
 
 async function answerInOrder(
   batch: unknown[],

@@ -10,7 +10,7 @@
  */
 
 import { describe, ErrorCode } from "./jsonrpc.ts";
-import { FramingError, ProtocolError } from "./errors.ts";
+import { FramingError, messageOf, ProtocolError } from "./errors.ts";
 import { Pieces, type Source } from "./_bytes.ts";
 
 /**
@@ -438,8 +438,4 @@ export class TooLongError extends ProtocolError {
       { code: ErrorCode.InvalidRequest },
     );
   }
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -21,7 +21,7 @@ import {
   type RequestId,
   resultResponse,
 } from "./jsonrpc.ts";
-import { ProtocolError, ToolError } from "./errors.ts";
+import { messageOf, ProtocolError, ToolError } from "./errors.ts";
 import { MetaKey, VERSION } from "./_meta.ts";
 import {
   newestHandshake,
@@ -370,13 +370,8 @@ function succeeded(
  * @returns Text for the log.
  */
 export function stackOf(error: unknown): string {
-  try {
-    return error instanceof Error
-      ? error.stack ?? error.message
-      : String(error);
-  } catch {
-    return "a value that cannot be shown";
-  }
+  const stack = error instanceof Error ? error.stack : undefined;
+  return stack ?? messageOf(error);
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -145,3 +145,18 @@ export class FramingError extends TransportError {
   /** The class's name. */
   override name = "FramingError";
 }
+
+/**
+ * Take the message out of whatever was thrown.
+ *
+ * @param error What was caught.
+ * @returns Its message, or it as text.
+ */
+export function messageOf(error: unknown): string {
+  if (error instanceof Error) return error.message;
+  try {
+    return String(error);
+  } catch {
+    return "a value that cannot be shown";
+  }
+}

@@ -7,7 +7,8 @@
  * @module
  */
 
-import { TransportError } from "../protocol/errors.ts";
+import { messageOf, TransportError } from "../protocol/errors.ts";
+import { Breather } from "./breather.ts";
 import { type Logger, printable, writeStderr } from "./log.ts";
 
 /** Where a server runs, and who hears its stderr. */
@@ -132,15 +133,19 @@ export class ServerProcess {
   }
 
   async #drain(): Promise<void> {
+    const breather = new Breather();
     const lines = new LineCutter((line) => this.#hear(line));
     try {
       for (;;) {
         const { done, value } = await this.#stderr.read();
         if (done) break;
         lines.push(value);
+        await breather.breathe();
       }
     } catch (error) {
-      this.#options.log.warning(`Cannot read the server's stderr: ${error}`);
+      this.#options.log.warning(
+        `Cannot read the server's stderr: ${messageOf(error)}`,
+      );
     }
     lines.end();
   }
@@ -156,7 +161,7 @@ export class ServerProcess {
     try {
       onStderr(line);
     } catch (error) {
-      log.error(`onStderr failed: ${error}`);
+      log.error(`onStderr failed: ${messageOf(error)}`);
     }
   }
 }

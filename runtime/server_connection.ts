@@ -18,10 +18,15 @@ import {
   type RequestId,
   resultResponse,
 } from "../protocol/jsonrpc.ts";
-import { ProtocolError, TransportError } from "../protocol/errors.ts";
-import { messageOf, TooLongError } from "../protocol/_framers.ts";
+import {
+  messageOf,
+  ProtocolError,
+  TransportError,
+} from "../protocol/errors.ts";
+import { TooLongError } from "../protocol/_framers.ts";
 import { type Framing, MessageReader, MessageWriter } from "../framing.ts";
 import { Alarm } from "./alarm.ts";
+import { Breather } from "./breather.ts";
 import {
   describeExit,
   ServerProcess,
@@ -173,8 +178,12 @@ export class ServerConnection {
     this.#settleLost({ reason: "client is closed" });
     this.#alarm.stop();
     this.#writer.abandon();
-    await this.#process.close(() => this.#writer.close());
+    let closed: Promise<void> = Promise.resolve();
+    await this.#process.close(() => closed = this.#writer.close());
     await this.#reader.cancel();
+    // What the server did not read is lost with it, but for a grandchild that
+    // holds the pipe: that is not waited for.
+    await within(EXIT_TIMEOUT_MS, closed);
     await this.#lose("client is closed");
   }
 
@@ -188,22 +197,19 @@ export class ServerConnection {
     try {
       this.#options.onMessage?.(direction, message);
     } catch (error) {
-      this.#options.log.error(`onMessage failed: ${error}`);
+      this.#options.log.error(`onMessage failed: ${messageOf(error)}`);
     }
   }
 
   async #pump(): Promise<void> {
-    let turnedAt = performance.now();
+    const breather = new Breather();
     for (;;) {
       // A server that asks and does not read our answers is not read either.
       if (this.#writer.unsentBytes > MAX_UNSENT_BYTES) {
         await this.#writer.drained(MAX_UNSENT_BYTES);
       }
-      // Reads that find bytes at once never let a timer run.
-      if (performance.now() - turnedAt > MAX_STRETCH_MS) {
-        await new Promise((resolve) => setTimeout(resolve, 0));
-        turnedAt = performance.now();
-      }
+      const breath = breather.breathe();
+      if (breath !== undefined) await breath;
       try {
         const message = this.#reader.takeBuffered();
         if (message === null) break;
@@ -355,7 +361,6 @@ export class ServerConnection {
 }
 
 const MAX_UNSENT_BYTES = 1024 * 1024;
-const MAX_STRETCH_MS = 50;
 const EXIT_TIMEOUT_MS = 500;
 
 function lostError(method: string, { reason, cause }: Loss): TransportError {

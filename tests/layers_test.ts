@@ -31,6 +31,7 @@ const LAYERS: [file: string, mayImport: string[]][] = [
   ["runtime/flags.ts", []],
   ["runtime/turns.ts", []],
   ["runtime/alarm.ts", []],
+  ["runtime/breather.ts", []],
   ["tools/conjugation_table.json", []],
   ["tools/registry.ts", []],
 
@@ -50,7 +51,7 @@ const LAYERS: [file: string, mayImport: string[]][] = [
   ["tools/lookup_spanish.ts", OF_A_TOOL],
   ["tools/mod.ts", ["tools/"]],
 
-  ["runtime/child_process.ts", ["protocol/errors.ts", "runtime/log.ts"]],
+  ["runtime/child_process.ts", ["protocol/errors.ts", "runtime/"]],
   ["runtime/server_connection.ts", ["framing.ts", "protocol/", "runtime/"]],
   ["runtime/client_options.ts", ["framing.ts", "protocol/", "runtime/"]],
   ["runtime/terminal.ts", ["framing.ts", "protocol/", "runtime/"]],

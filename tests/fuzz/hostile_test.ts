@@ -338,7 +338,7 @@ const FLOODS: [
 ][] = [
   [
     "pings without end and reads no answer",
-    [`yes '${PING}'`],
+    [`exec yes '${PING}'`],
     TransportError,
     300,
   ],
@@ -353,7 +353,7 @@ const FLOODS: [
   ],
   [
     "bytes without end and without a line",
-    ["cat /dev/zero"],
+    ["exec cat /dev/zero"],
     TransportError,
     250,
   ],
@@ -364,9 +364,15 @@ const FLOODS: [
     100,
   ],
   [
+    "empty lines to stderr without end",
+    ["exec yes '' >&2"],
+    TransportError,
+    150,
+  ],
+  [
     "answers without end that nobody waits for",
     [
-      `yes '{"jsonrpc":"2.0","id":0,"result":{}}'`,
+      `exec yes '{"jsonrpc":"2.0","id":0,"result":{}}'`,
     ],
     ProtocolError,
     100,
@@ -374,7 +380,7 @@ const FLOODS: [
   [
     "notifications without end",
     [
-      `yes '{"jsonrpc":"2.0","method":"x"}'`,
+      `exec yes '{"jsonrpc":"2.0","method":"x"}'`,
     ],
     TransportError,
     100,

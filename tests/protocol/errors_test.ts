@@ -2,6 +2,7 @@ import { assertEquals, assertStrictEquals } from "@std/assert";
 import {
   FramingError,
   InvalidArgumentsError,
+  messageOf,
   ProtocolError,
   ToolError,
   TransportError,
@@ -64,5 +65,15 @@ Deno.test("InvalidArgumentsError has the code -32602", () => {
     -32602,
     undefined,
     undefined,
+  ]);
+});
+
+Deno.test("messageOf() gives an error's message, and anything else as text", () => {
+  const thrown = [new TypeError("gone"), "gone", 5, Object.create(null)];
+  assertEquals(thrown.map(messageOf), [
+    "gone",
+    "gone",
+    "5",
+    "a value that cannot be shown",
   ]);
 });

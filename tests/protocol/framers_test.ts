@@ -6,7 +6,6 @@ import {
   framers,
   type Framing,
   maxFrameBytes,
-  messageOf,
   type Unframer,
 } from "../../protocol/_framers.ts";
 
@@ -107,9 +106,4 @@ Deno.test("unframer().take() takes the lines of a chunk that is longer than a me
   assertEquals(unframer.take(source), [1]);
   assertThrows(() => unframer.take(source), Error, "length is 4 bytes");
   assertEquals(takeAll(unframer, source), [[4]]);
-});
-
-Deno.test("messageOf() gives an error's message, and anything else as text", () => {
-  const thrown = [new TypeError("gone"), "gone", undefined, 5];
-  assertEquals(thrown.map(messageOf), ["gone", "gone", "undefined", "5"]);
 });
