@@ -149,7 +149,7 @@ export async function serve(options: ServeOptions = {}): Promise<number> {
   }
 }
 
-/** How long a reader of stderr may keep us at the end, in milliseconds. */
+/** How long one who does not read may keep us at the end, in milliseconds. */
 const FLUSH_MS = 500;
 
 async function checkTools(log: Logger): Promise<boolean> {
@@ -181,6 +181,7 @@ class Connection {
   readonly #givenUp = Promise.withResolvers<typeof GIVEN_UP>();
   #grace: ReturnType<typeof setTimeout> | undefined;
   #signal: Deno.Signal | undefined;
+  #hasGivenUp = false;
   #readerGone = false;
 
   constructor(session: Session, log: Logger, options: ServeOptions) {
@@ -218,8 +219,10 @@ class Connection {
 
   /** Take no more input: finish what is being answered, within the grace. */
   end(signal: Deno.Signal): void {
-    this.#signal ??= signal;
-    this.#startGrace();
+    if (this.#signal !== undefined) return;
+    this.#signal = signal;
+    if (this.#hasGivenUp) this.#giveUp();
+    else this.#startGrace();
     this.#reader.cancel();
   }
 
@@ -321,9 +324,15 @@ class Connection {
     this.#grace ??= setTimeout(() => this.#giveUp(), GRACE_MS);
   }
 
+  /** Answers without a reader hold us until a signal comes, and then no longer than it takes to write one. */
   #giveUp(): void {
+    this.#hasGivenUp = true;
     this.#givenUp.resolve(GIVEN_UP);
-    if (this.#signal !== undefined || this.#readerGone) this.#writer.abandon();
+    const abandon = (): void => this.#writer.abandon();
+    if (this.#readerGone) abandon();
+    else if (this.#signal !== undefined) {
+      this.#grace = setTimeout(abandon, FLUSH_MS);
+    }
   }
 }
 

@@ -92,9 +92,7 @@ const MAX_LINES = 500;
 const LONG_FILES: Record<string, string> = {};
 
 /** Files without a test of their own, and why. */
-const NO_TWIN: Record<string, string> = {
-  "protocol/_meta.ts": "six names, which the transcripts hold",
-};
+const NO_TWIN: Record<string, string> = {};
 
 const ROOT = `${import.meta.dirname}/..`;
 const LIMIT_MS = 60_000;

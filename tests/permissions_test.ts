@@ -33,11 +33,10 @@ for (const protocolVersion of PROTOCOL_VERSIONS) {
         "io.modelcontextprotocol/protocolVersion": protocolVersion,
         "io.modelcontextprotocol/clientCapabilities": {},
       };
-      const isStateless = protocolVersion === "2026-07-28";
-      const extra = isStateless ? { _meta } : {};
+      const extra = protocolVersion === "2026-07-28" ? { _meta } : {};
       await using server = startServer({ denoFlags });
       await server.write(
-        isStateless
+        "_meta" in extra
           ? request(0, "server/discover", extra)
           : request(0, "initialize", { protocolVersion }) +
             '{"jsonrpc":"2.0","method":"notifications/initialized"}\n',

@@ -25,7 +25,10 @@ const after = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 tool("echo", ({ text }) => text);
 tool("leave_timer", () => void setInterval(() => {}, 1000));
-tool("hang", () => new Promise(() => {}));
+tool("hang", () => {
+  console.log("hang has begun");
+  return new Promise(() => {});
+});
 tool("slow", async () => {
   console.log("slow has begun");
   await after(300);
@@ -108,6 +111,8 @@ function logLines(stderr: string): string[] {
 const PING = request("ping", undefined, "p");
 const PONG = '{"jsonrpc":"2.0","id":"p","result":{}}\n';
 const EOF = "INFO miniagent.server: EOF on stdin, shutting down";
+const signalLine = (signal: Deno.Signal): string =>
+  `INFO miniagent.server: ${signal} received, shutting down`;
 const GONE =
   "WARNING miniagent.server: The reader of stdout went away, shutting down";
 const EAT = { verb: "eat", tense: "past_simple", person: "3sg" };
@@ -156,38 +161,68 @@ testOwn(
   },
 );
 
-const HUNG: [input: string, verdicts: unknown[]][] = [
-  [call("hang") + PING, [["hang", -32603], ["p", "result"]]],
+const HUNG: [end: "EOF" | "SIGTERM", input: string, verdicts: unknown[]][] = [
+  ["EOF", call("hang") + PING, [["hang", -32603], ["p", "result"]]],
+  ["SIGTERM", call("hang") + PING, [["hang", -32603]]],
   [
+    "EOF",
     `[${PING.trim()},${call("hang").trim()},{"jsonrpc":"2.0","method":"x"},` +
     '{"jsonrpc":"2.0","id":5,"result":1},{"jsonrpc":"2.0","id":{}}]\n',
     [[["p", -32603], ["hang", -32603], [null, -32603]]],
   ],
 ];
+
+async function hang(
+  program: string,
+  [end, input, expected]: typeof HUNG[number],
+): Promise<void> {
+  await using server = startServer({ program });
+  await server.write(input);
+  await server.stderr.until(/hang has begun\n/);
+  const start = performance.now();
+  if (end === "EOF") await server.closeInput();
+  else server.child.kill(end);
+  const { code, stdout, stderr } = await server.end();
+  const ms = performance.now() - start;
+  assert(ms > 3900 && ms < 6000, `${ms} ms`);
+  assertEquals([code, verdicts(stdout)], [0, expected]);
+  assertEquals(logLines(stderr), [
+    "hang has begun",
+    "WARNING miniagent.server: Gave up a tool that had not settled 4000 ms after the end",
+    end === "EOF" ? EOF : signalLine(end),
+  ]);
+}
+
+/** A client that does not read holds the server at EOF, but not after a signal. */
+async function leaveUnread(program: string, last: string): Promise<void> {
+  await using server = startServer({ program });
+  await server.write(call("echo", { text: "x".repeat(1_000_000) }) + last);
+  await server.closeInput();
+  await server.stderr.until(/EOF on stdin/);
+  server.child.kill("SIGTERM");
+  const stderr = await server.stderr.all();
+  assertMatch(
+    stderr,
+    /WARNING .*: Gave up \d+ bytes of answers that nobody read\n$/,
+  );
+  assertEquals((await server.child.status).code, 0);
+}
+
 Deno.test(
-  "serve() gives up a tool that hangs, alone or in a batch, 4 s after EOF",
+  "serve() gives up a tool that hangs, and answers that nobody reads, 4 s after the end",
   {
     ignore,
   },
   () =>
     withProgram(async (program) => {
-      const once = async (
-        [input, expected]: typeof HUNG[number],
-      ): Promise<void> => {
-        await using server = startServer({ program });
-        const start = performance.now();
-        await server.write(input);
-        await server.closeInput();
-        const { code, stdout, stderr } = await server.end();
-        const ms = performance.now() - start;
-        assert(ms > 3900 && ms < 6000, `${ms} ms`);
-        assertEquals([code, verdicts(stdout)], [0, expected]);
-        assertEquals(logLines(stderr), [
-          "WARNING miniagent.server: Gave up a tool that had not settled 4000 ms after the end",
-          EOF,
-        ]);
-      };
-      await Promise.all(HUNG.map(once));
+      const outcomes = await Promise.allSettled([
+        ...HUNG.map((row) => hang(program, row)),
+        leaveUnread(program, ""),
+        leaveUnread(program, call("hang")),
+      ]);
+      for (const outcome of outcomes) {
+        assertEquals(outcome, { status: "fulfilled", value: undefined });
+      }
     }),
 );
 
@@ -208,7 +243,7 @@ testOwn(
   async (server) => {
     await server.stdout.cancel();
     await server.write(PING + call("hang"));
-    assertEquals(logLines(await server.stderr.all()), [GONE]);
+    assertEquals(logLines(await server.stderr.all()), ["hang has begun", GONE]);
     assertEquals((await server.child.status).code, 0);
   },
 );
@@ -224,7 +259,7 @@ testOwn(
 );
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  const line = `INFO miniagent.server: ${signal} received, shutting down`;
+  const line = signalLine(signal);
   testOwn(
     `serve() exits 0 with one line when ${signal} comes while it is idle`,
     async (server) => {

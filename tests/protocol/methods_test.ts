@@ -419,6 +419,23 @@ for (const [args, messages] of WRONG) {
   });
 }
 
+Deno.test("tools/call does not run a tool whose request or arguments are wrong", async () => {
+  let runs = 0;
+  const fn = (): void => void runs++;
+  register({ ...FULL, name: "counted", fn });
+  const params = { name: "counted", arguments: { n: 1, s: "a" } };
+  const message = { jsonrpc: "2.0", method: "tools/call", params };
+  for (const id of [null, true, [], {}, 2 ** 60]) {
+    dispatch({ ...message, id }, {});
+  }
+  dispatch(message, {});
+  dispatch({ ...message, jsonrpc: "1.0", id: 1 }, {});
+  await ask({}, "tools/call", { name: "counted", arguments: { n: 1 } });
+  assertEquals(runs, 0);
+  await ask({}, "tools/call", params);
+  assertEquals(runs, 1);
+});
+
 Deno.test("tools/call takes arguments null or absent as {}", async () => {
   const params = { name: nameOf("a string") };
   const expected = text("ate");

@@ -2,8 +2,11 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { Turns } from "../../runtime/turns.ts";
 
 /** Take a turn, note it, and leave passing it to the caller. */
-function taker(turns: Turns, log: string[]) {
-  return async (name: string, signal?: AbortSignal): Promise<void> => {
+function taker(
+  turns: Turns,
+  log: string[],
+): (name: string, signal?: AbortSignal) => Promise<void> {
+  return async (name, signal) => {
     await turns.take(signal);
     log.push(name);
   };
@@ -39,7 +42,7 @@ Deno.test("Turns.take() waits until the turn is passed, in the order of asking",
 Deno.test("Turns.take() rejects at once when its signal has aborted", async () => {
   const turns = new Turns();
   const signal = AbortSignal.abort(new Error("no"));
-  await assertRejects(() => turns.take(signal), Error, "no");
+  await assertRejects(async () => await turns.take(signal), Error, "no");
   await turns.take(undefined);
 });
 
