@@ -90,6 +90,8 @@ export class ServerConnection {
   /** Why no answer will come any more. */
   #lost: Loss | undefined;
   #losing: Promise<void> | undefined;
+  /** What broke the stream of messages, be it before the exit was seen or after. */
+  #fault: unknown;
 
   /**
    * @param command The program and its arguments.
@@ -227,7 +229,8 @@ export class ServerConnection {
           this.#skip(error);
           continue;
         }
-        this.#lose(messageOf(error), error);
+        this.#fault = error;
+        this.#lose(messageOf(error));
         // Nobody reads on: a server that still writes must not wait for us.
         return this.#reader.cancel();
       }
@@ -339,16 +342,18 @@ export class ServerConnection {
   }
 
   /** A lost pipe most often means a lost process: its exit says more, and comes soon. */
-  #lose(what: string, cause?: unknown): Promise<void> {
-    return this.#losing ??= this.#explainLoss(what, cause);
+  #lose(what: string): Promise<void> {
+    return this.#losing ??= this.#explainLoss(what);
   }
 
-  async #explainLoss(what: string, cause: unknown): Promise<void> {
+  async #explainLoss(what: string): Promise<void> {
     const { exited, program, lastLines } = this.#process;
     const exit = await within(EXIT_TIMEOUT_MS, exited);
     // What the server wrote before it exited may still be in the pipe.
     if (exit !== undefined) await within(EXIT_TIMEOUT_MS, this.#pumped);
-    const says = exit === undefined || cause !== undefined ? `; ${what}` : "";
+    const cause = this.#fault;
+    const more = cause === undefined ? what : messageOf(cause);
+    const says = exit === undefined || cause !== undefined ? `; ${more}` : "";
     const reason = `server ${describeExit(program, exit, lastLines)}${says}`;
     this.#settleLost({ reason, cause });
   }

@@ -217,14 +217,6 @@ for (const framing of ["content-length", "newline"] as const) {
   });
 }
 
-test("MCPClient goes on when a hook throws", () =>
-  withClient(badServer("flood-lines"), {
-    logLevel: "ERROR",
-    onMessage: () => {
-      throw new Error("of the hook");
-    },
-  }, (client) => open(client)));
-
 test("MCPClient.callTool() refuses what JSON cannot hold, and goes on", async () => {
   const { onMessage, sent } = recorder();
   await withClient(badServer("good"), { onMessage }, async (client) => {

@@ -82,6 +82,17 @@ test("ServerConnection.request() shows each message once, in order", () =>
     ]);
   }));
 
+test("ServerConnection goes on when onMessage throws", () => {
+  const onMessage = (): void => {
+    throw new Error("of the hook");
+  };
+  return withPeer({ onMessage }, async ({ send, log }) => {
+    assertEquals(await send(OK), "ok");
+    const line = "ERROR test: onMessage failed: of the hook\n";
+    assertEquals(log(), line.repeat(2));
+  });
+});
+
 test("ServerConnection answers no request when answersRequests is false", () =>
   withPeer({}, async ({ connection, send, seen, log }) => {
     connection.answersRequests = false;
