@@ -174,6 +174,24 @@ test("ServerConnection.request() rejects with the reason of its signal", () =>
     assertEquals(await send(OK), "ok");
   }));
 
+test("ServerConnection.request() cancels nothing once its answer has come", () =>
+  withPeer({}, async ({ connection, send, seen }) => {
+    assertEquals(await send(OK), "ok");
+    const controller = new AbortController();
+    const request = {
+      jsonrpc: "2.0" as const,
+      id: "a",
+      method: "tools/call",
+      params: { arguments: { messages: [OK] } },
+    };
+    const timeoutMs = 300;
+    const { signal } = controller;
+    await connection.request(request, { timeoutMs, signal, cancellable: true });
+    controller.abort();
+    await new Promise((resolve) => setTimeout(resolve, timeoutMs + 50));
+    assertEquals(seen.filter((one) => one.includes("cancelled")), []);
+  }));
+
 test("ServerConnection.request() rejects at once when the server is gone", () =>
   withPeer({ behaviour: "exit-in-call" }, async ({ connection, send }) => {
     assertEquals(connection.lost, false);

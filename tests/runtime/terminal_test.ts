@@ -168,6 +168,7 @@ async function run(
   const { code, stdout, stderr } = await new Deno.Command("deno", {
     args: ["run", "--quiet", "--no-prompt", ...flags, CLIENT, ...args],
     env: { NO_COLOR: "1" },
+    signal: AbortSignal.timeout(LIMIT_MS),
   }).output();
   const decoder = new TextDecoder();
   return {
@@ -178,6 +179,7 @@ async function run(
 }
 
 const CLIENT = pathOf("../client.ts");
+const LIMIT_MS = 30_000;
 
 function test(name: string, use: () => Promise<unknown>): void {
   Deno.test(name, { ignore: !mayRun }, async () => void await use());
@@ -344,6 +346,19 @@ const RUNS: {
       /^\[server\] no key\n[^]*\nCannot complete "initialize": server "sh" exited with code 3; its last stderr lines are "no key"\n$/,
   },
   {
+    args: ["list", "--log-level=ERROR", "--", "sh", "-c", "exit 3"],
+    code: 4,
+    stdout: /^$/,
+    stderr:
+      /^Cannot complete "initialize": server "sh" exited with code 3;.*\n$/,
+  },
+  {
+    args: ["list", "--", "sh", "-c", 'read -r line; echo "$line" >&2'],
+    code: 4,
+    stdout: /^$/,
+    stderr: /^\[server\] \{"jsonrpc":"2\.0","id":0,"method":"server\/discover"/,
+  },
+  {
     args: ["list", "--timeout=30", "--", "sh", "-c", "exec cat >/dev/null"],
     code: 4,
     stdout: /^$/,
@@ -365,6 +380,25 @@ test("client.ts prints the tools as the server sent them with --raw", async () =
   const names = JSON.parse(stdout).map(({ name }: { name: string }) => name);
   assertEquals(names.length, 4);
   assertEquals(stderr, SERVER_END);
+});
+
+test("client.ts sends key=value as the type that the tool's schema wants", async () => {
+  const properties = {
+    messages: { type: "array" },
+    text: { type: "string" },
+    count: { type: "integer" },
+    flag: { type: "boolean" },
+  };
+  const required = Object.keys(properties);
+  const inputSchema = { type: "object", properties, required };
+  const { command } = badServer("list-of", {
+    tools: [{ name: "send", inputSchema }],
+  });
+  const messages = [{ id: "ID", result: { content: [] } }];
+  const words = [`messages=${JSON.stringify(messages)}`, "text=5", "count=5"];
+  const call = ["call", "send", ...words, "flag=true", "--quiet"];
+  const ran = await run([...call, "--", ...command]);
+  assertEquals(ran, { code: 0, stdout: "[]\n", stderr: "" });
 });
 
 test("client.ts speaks lines, and any revision, to another server", async () => {
