@@ -15,6 +15,7 @@
 import { describe, ErrorCode, isObject } from "./protocol/jsonrpc.ts";
 import {
   InvalidArgumentsError,
+  messageOf,
   ProtocolError,
   ToolError,
   TransportError,
@@ -420,7 +421,7 @@ export class MCPClient implements AsyncDisposable {
     const blame = (error: unknown): never => {
       throw new ProtocolError(
         `Cannot call tool ${describe(name)}: its inputSchema cannot be used: ` +
-          (error instanceof Error ? error.message : String(error)),
+          messageOf(error),
         { code: ErrorCode.InternalError, cause: error },
       );
     };

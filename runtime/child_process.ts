@@ -120,7 +120,7 @@ export class ServerProcess {
     } catch (error) {
       // "Child process has already terminated": that is what was wanted.
       if (error instanceof TypeError) return;
-      this.#options.log.warning(`Cannot send ${signal}: ${error}`);
+      this.#options.log.warning(`Cannot send ${signal}: ${messageOf(error)}`);
     }
   }
 
@@ -192,9 +192,8 @@ function spawn(
       stderr: "piped",
     }).spawn();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
     throw new TransportError(
-      `Cannot start ${JSON.stringify(program)}: ${reason}`,
+      `Cannot start ${JSON.stringify(program)}: ${messageOf(error)}`,
       { cause: error },
     );
   }

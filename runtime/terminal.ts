@@ -7,6 +7,7 @@
 
 import { ErrorCode, isObject } from "../protocol/jsonrpc.ts";
 import {
+  messageOf,
   ProtocolError,
   ToolError,
   TransportError,
@@ -115,7 +116,7 @@ export async function runCommandLine(
     code = await runTask(parseTask(args), start);
   } catch (error) {
     code = exitCode(error);
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageOf(error);
     writeStderr(`${text.split("\n").map(printable).join("\n")}\n`);
     if (code === 2) writeStderr("Try --help\n");
   }
