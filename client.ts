@@ -115,10 +115,16 @@ export class MCPClient implements AsyncDisposable {
    * @param command The program and its arguments, with no shell in between.
    * @param options Framing, revision, limits, hooks.
    * @throws {TransportError} If the program cannot be started.
-   * @throws {TypeError} If the command is empty.
+   * @throws {TypeError} If the command is no array, or empty.
    * @throws {RangeError} If an option is out of its range.
    */
   constructor(command: readonly string[], options: MCPClientOptions = {}) {
+    if (!Array.isArray(command)) {
+      throw new TypeError(
+        `Cannot start a server: command is ${describe(command)}, ` +
+          "expected an array of the program and its arguments",
+      );
+    }
     const { protocolVersion = oldestRevision.protocolVersion } = options;
     checkClientOptions(options);
     this.#command = command;

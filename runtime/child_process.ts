@@ -129,6 +129,7 @@ export class ServerProcess {
     // A grandchild may hold the pipe open; its lines are not the server's.
     const drained = this.#drained.then(() => true);
     if (!await within(DRAIN_TIMEOUT_MS, drained)) await this.#stderr.cancel();
+    await drained;
     return { code, signal };
   }
 
@@ -151,11 +152,12 @@ export class ServerProcess {
   }
 
   #hear(line: string): void {
-    this.#lastLines.push(line);
+    const plain = line.replace(COLORS, "");
+    if (plain !== "") this.#lastLines.push(plain);
     if (this.#lastLines.length > MAX_LAST_LINES) this.#lastLines.shift();
     const { onStderr, log } = this.#options;
     if (onStderr === undefined) {
-      writeStderr(`[server] ${printable(line)}\n`);
+      writeStderr(`[server] ${printable(plain)}\n`);
       return;
     }
     try {
@@ -166,6 +168,8 @@ export class ServerProcess {
   }
 }
 
+/** What colors a terminal (ECMA-48 §8.3.117): in an error message it only hides the text. */
+const COLORS = /\p{Cc}\[[0-9;]*m/gu;
 const SIGTERM_TIMEOUT_MS = 1000;
 const SIGKILL_TIMEOUT_MS = 1000;
 const DRAIN_TIMEOUT_MS = 250;

@@ -183,6 +183,7 @@ export class ServerConnection {
     let closed: Promise<void> = Promise.resolve();
     await this.#process.close(() => closed = this.#writer.close());
     await this.#reader.cancel();
+    await this.#pumped;
     // What the server did not read is lost with it, but for a grandchild that
     // holds the pipe: that is not waited for.
     await within(EXIT_TIMEOUT_MS, closed);

@@ -659,3 +659,25 @@ function withoutClient(use: () => unknown): Promise<void> {
   use();
   return Promise.resolve();
 }
+
+Deno.test("MCPClient refuses a command that is no array, nothing started", () => {
+  const command = "deno run server.ts" as unknown as string[];
+  assertThrows(
+    () => new MCPClient(command),
+    TypeError,
+    'command is "deno run server.ts", expected an array',
+  );
+});
+
+test("MCPClient tells a server's last lines without colors and blanks", async () => {
+  const script = "printf '\\033[31mno\\033[0m key\\n\\n' >&2; exit 3";
+  await using client = new MCPClient(["sh", "-c", script], {
+    onStderr: () => {},
+    logLevel: "ERROR",
+  });
+  await assertRejects(
+    () => client.initialize(),
+    TransportError,
+    'its last stderr lines are "no key"',
+  );
+});
