@@ -90,32 +90,50 @@ for (
   });
 }
 
-Deno.test({
-  name: "README.md's server of your own serves what it says, when run",
-  ignore: !canRead() ||
-    (await Deno.permissions.query({ name: "run" })).state !== "granted" ||
-    (await Deno.permissions.query({ name: "write" })).state !== "granted",
-  fn: async () => {
-    const readme = await Deno.readTextFile(README);
-    const [, source = ""] = /```ts ignore\n([^]*?)```/.exec(readme) ?? [];
-    const file = await Deno.makeTempFile({ suffix: ".ts" });
-    await Deno.writeTextFile(file, source);
-    try {
-      const config = new URL("../deno.json", import.meta.url).pathname;
-      await using client = new MCPClient(
-        ["deno", "run", "--no-prompt", `--config=${config}`, file],
-        { onStderr: () => {}, protocolVersion: "2025-11-25" },
-      );
-      await client.initialize();
-      await client.listTools();
-      assertEquals(await client.callTool("divide", { a: 1, b: 3 }), {
-        quotient: 0.33,
-      });
-      const error = await client.callTool("divide", { a: 1, b: 0 })
-        .catch((error) => error);
-      assertEquals(error instanceof ToolError, true);
-    } finally {
-      await Deno.remove(file);
-    }
-  },
-});
+/** README.md's servers, in its order, and what calls of them give. */
+const SERVERS: [tool: string, calls: [args: object, gives: unknown][]][] = [
+  ["greet", [[{ name: "Ada" }, "Hello, Ada!"], [{}, "Hello, world!"]]],
+  ["divide", [[{ a: 1, b: 3 }, { quotient: 0.33 }], [
+    { a: 1, b: 0 },
+    ToolError,
+  ]]],
+];
+
+for (const [index, [tool, calls]] of SERVERS.entries()) {
+  Deno.test({
+    name: `README.md's server of ${tool} serves what it says, when run`,
+    ignore: !canRead() ||
+      (await Deno.permissions.query({ name: "run" })).state !== "granted" ||
+      (await Deno.permissions.query({ name: "write" })).state !== "granted",
+    fn: () =>
+      useServer(index, async (client) => {
+        for (const [args, gives] of calls) {
+          const value = await client.callTool(tool, { ...args })
+            .catch((error) => error.constructor);
+          assertEquals(value, gives);
+        }
+      }),
+  });
+}
+
+async function useServer(
+  index: number,
+  use: (client: MCPClient) => Promise<void>,
+): Promise<void> {
+  const readme = await Deno.readTextFile(README);
+  const fences = [...readme.matchAll(/```ts ignore\n([^]*?)```/g)];
+  const file = await Deno.makeTempFile({ suffix: ".ts" });
+  await Deno.writeTextFile(file, fences[index]?.[1] ?? "");
+  try {
+    const config = new URL("../deno.json", import.meta.url).pathname;
+    await using client = new MCPClient(
+      ["deno", "run", "--no-prompt", `--config=${config}`, file],
+      { onStderr: () => {}, protocolVersion: "2025-11-25" },
+    );
+    await client.initialize();
+    await client.listTools();
+    await use(client);
+  } finally {
+    await Deno.remove(file);
+  }
+}
