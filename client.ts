@@ -345,6 +345,7 @@ export class MCPClient implements AsyncDisposable {
 
   async #probe(): Promise<Record<string, unknown> | undefined> {
     const [version = ""] = statelessVersions;
+    // Not reached: `statelessVersions` come from the table.
     const revision = revisions.get(version) ?? this.#revision;
     const { requestTimeoutMs = PROBE_TIMEOUT_MS } = this.#options;
     const timeoutMs = Math.min(PROBE_TIMEOUT_MS, requestTimeoutMs);
@@ -359,7 +360,7 @@ export class MCPClient implements AsyncDisposable {
       if (
         !(error instanceof ProtocolError || error instanceof TransportError)
       ) {
-        throw error;
+        throw error; // not reached: a fault of ours
       }
       this.#log.debug(`The probe failed: ${error.message}`);
       return undefined;
@@ -460,6 +461,7 @@ function statelessMeta(revision: Revision): Record<string, unknown> {
 
 /** By name, so that `--allow-run=deno` is enough wherever Deno lies. */
 function serverBeside(): string[] {
+  // Reached in a compiled client only.
   if (Deno.build.standalone) {
     throw new UsageError("A server is missing: expected -- COMMAND…");
   }

@@ -253,7 +253,7 @@ class Connection {
           this.#log.error(message);
           return 1;
         } else {
-          throw error;
+          throw error; // not reached: a fault of ours
         }
       }
       if (this.#writer.unsentBytes > this.#maxBytes) {
@@ -300,6 +300,7 @@ class Connection {
   #send(answer: Answer): void {
     if (answer === undefined) return;
     const writer = this.#writer;
+    // Absent only where the stream failed before its first byte.
     writer.framing = this.#reader.framing ?? writer.framing;
     try {
       writer.append(answer);
@@ -415,7 +416,7 @@ async function main(args: readonly string[]): Promise<number> {
   try {
     flags = parseServerFlags(args);
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
+    if (!(error instanceof UsageError)) throw error; // not reached: ours
     writeStderr(`${printable(error.message)}\n\n${USAGE}`);
     await flushStderr(FLUSH_MS);
     return 2;

@@ -124,6 +124,7 @@ export class Pieces {
     if (this.length === 0) return undefined;
     this.#sealTail();
     const piece = this.#pieces.shift();
+    // Not reached: a length over 0 means a piece.
     this.length -= piece?.length ?? 0;
     return piece;
   }

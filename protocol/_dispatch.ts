@@ -127,7 +127,7 @@ function dispatchOne(
       return undefined;
     case "invalid":
       return invalidRequest(classified.reason, classified.id);
-    default:
+    default: // not reached
       return classified satisfies never;
   }
 }

@@ -179,7 +179,7 @@ class LineUnframer implements Unframer {
   #gather(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     this.#lineBytes += bytes.length;
-    this.#lastByte = bytes[bytes.length - 1] ?? 0;
+    this.#lastByte = bytes[bytes.length - 1] ?? 0; // never absent
     if (this.#lineBytes <= this.#max + 1) this.#pieces.add(bytes);
     else this.#pieces = new Pieces();
   }
@@ -254,7 +254,7 @@ class HeaderUnframer implements Unframer {
         );
       }
       const n = this.#headerLength++;
-      header[n] = source.chunk[source.at++] ?? 0;
+      header[n] = source.chunk[source.at++] ?? 0; // never absent
       const beforeEnd = header[n - 1] === CR ? header[n - 2] : header[n - 1];
       if (header[n] === LF && beforeEnd === LF) {
         this.#headerLength = 0;

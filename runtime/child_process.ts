@@ -143,7 +143,7 @@ export class ServerProcess {
         lines.push(value);
         await breather.breathe();
       }
-    } catch (error) {
+    } catch (error) { // reached where the system breaks the pipe
       this.#options.log.warning(
         `Cannot read the server's stderr: ${messageOf(error)}`,
       );

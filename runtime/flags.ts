@@ -46,7 +46,7 @@ export function parseFlags(
   const flags = new Map<string, unknown>();
   const words: string[] = [];
   for (let i = 0; i < args.length; i++) {
-    const arg = args[i] ?? "";
+    const arg = args[i] ?? ""; // never absent
     if (arg === "--") return { flags, words, rest: args.slice(i + 1) };
     if (!arg.startsWith("-") || arg === "-") {
       words.push(arg);

@@ -272,7 +272,7 @@ export class ServerConnection {
           );
         }
         return;
-      default:
+      default: // not reached
         return classified satisfies never;
     }
   }
@@ -328,7 +328,7 @@ export class ServerConnection {
 
   /** An answer may still come: it must not fail the request after this one. */
   #fail(error: unknown): void {
-    if (this.#waiting === undefined) return;
+    if (this.#waiting === undefined) return; // a race: it was just answered
     this.#abandoned.add(this.#waiting.id);
     this.#settle()?.reject(error);
   }

@@ -132,7 +132,7 @@ function exitCode(error: unknown): number {
   if (error instanceof UsageError) return 2;
   if (error instanceof ProtocolError) return 3;
   if (error instanceof TransportError) return 4;
-  throw error;
+  throw error; // not reached: a fault of ours
 }
 
 async function runTask(task: Task, start: StartClient): Promise<number> {
@@ -161,7 +161,7 @@ function shown(text: () => string): string {
   try {
     return text();
   } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
+    if (!(cause instanceof RangeError)) throw cause; // not reached: ours
     throw new ProtocolError("Cannot show the answer: it is nested too deep", {
       code: ErrorCode.InvalidRequest,
       cause,
