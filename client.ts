@@ -12,7 +12,7 @@
  * @module
  */
 
-import { describe, ErrorCode, isObject } from "./protocol/jsonrpc.ts";
+import { describe, ErrorCode } from "./protocol/jsonrpc.ts";
 import {
   InvalidArgumentsError,
   messageOf,
@@ -351,8 +351,11 @@ export class MCPClient implements AsyncDisposable {
     const timeoutMs = Math.min(PROBE_TIMEOUT_MS, requestTimeoutMs);
     try {
       const options = { timeoutMs, revision };
-      const result = await this.#request("server/discover", {}, options);
-      if (!isObject(result) || !supportsStateless(result)) return undefined;
+      const result = toObject(
+        "server/discover",
+        await this.#request("server/discover", {}, options),
+      );
+      if (!supportsStateless(result)) return undefined;
       this.#revision = revision;
       this.#connection.answersRequests = false;
       return result;

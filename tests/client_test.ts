@@ -688,3 +688,26 @@ test("MCPClient tells a server's last lines without colors and blanks", async ()
     'its last stderr lines are "no key"',
   );
 });
+
+Deno.test({
+  name:
+    "MCPClient with auto falls back where the probe's resultType is unknown",
+  ignore: Deno.permissions.querySync({ name: "run" }).state !== "granted",
+  fn: async () => {
+    const answer = (id: number, result: object): string =>
+      `read x; echo '${JSON.stringify({ jsonrpc: "2.0", id, result })}'`;
+    const capabilities = { tools: {} };
+    const supportedVersions = ["2026-07-28"];
+    const script = [
+      answer(0, { resultType: "weird", supportedVersions, capabilities }),
+      answer(1, { protocolVersion: "2025-11-25", capabilities }),
+      "cat >/dev/null",
+    ].join("\n");
+    await using client = new MCPClient(["sh", "-c", script], {
+      framing: "newline",
+      protocolVersion: "auto",
+    });
+    const { protocolVersion } = await client.initialize();
+    assertEquals(protocolVersion, "2025-11-25");
+  },
+});
