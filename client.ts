@@ -22,6 +22,7 @@ import {
 } from "./protocol/errors.ts";
 import {
   newestHandshake,
+  newestStateless,
   oldestRevision,
   PROTOCOL_VERSIONS,
   type ProtocolVersion,
@@ -205,6 +206,8 @@ export class MCPClient implements AsyncDisposable {
    * @throws {ProtocolError} If the server refuses or breaks the protocol, or if
    * the tool's schema cannot be used.
    * @throws {TransportError} If the server is gone or does not answer in time.
+   * After the latter the session goes on: the call is cancelled, another may
+   * follow.
    * @throws {TypeError} If `listTools` was not called before. Nothing was sent.
    * @throws {RangeError} If `timeoutMs` is out of its range. Nothing was sent.
    */
@@ -344,9 +347,7 @@ export class MCPClient implements AsyncDisposable {
   }
 
   async #probe(): Promise<Record<string, unknown> | undefined> {
-    const [version = ""] = statelessVersions;
-    // Not reached: `statelessVersions` come from the table.
-    const revision = revisions.get(version) ?? this.#revision;
+    const revision = newestStateless;
     const { requestTimeoutMs = PROBE_TIMEOUT_MS } = this.#options;
     const timeoutMs = Math.min(PROBE_TIMEOUT_MS, requestTimeoutMs);
     try {

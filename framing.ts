@@ -78,6 +78,7 @@ export class MessageReader {
    * @param options The framing, if it is known, and the size limit.
    * @throws {RangeError} If `maxMessageBytes` is not a whole number of at
    * least 1.
+   * @throws {TypeError} If the stream is locked.
    */
   constructor(
     stream: ReadableStream<Uint8Array>,
@@ -255,6 +256,8 @@ export function encodeMessage(message: object, framing: Framing): Uint8Array {
  * @param options The framing, `"content-length"` if none is given.
  * @returns When the stream has taken the frame.
  * @throws {TransportError} If the stream failed: its reader went away.
+ * @throws {TypeError} If the stream is locked, or JSON cannot hold the message:
+ * a BigInt, a cycle.
  *
  * @example
  * ```ts
@@ -290,6 +293,23 @@ export async function writeMessage(
 /**
  * Gathers messages and writes those that are ready together in one write.
  * {@linkcode writeMessage} is enough for one message at a time.
+ *
+ * @example
+ * ```ts
+ * import { MessageWriter } from "@miniagent/mcp/framing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+ * const writer = new MessageWriter(writable, { framing: "newline" });
+ * writer.append({ id: 1 });
+ * writer.append({ id: 2 });
+ * assertEquals(writer.unsentBytes, 18);
+ *
+ * const drained = writer.drained(0);
+ * const { value } = await readable.getReader().read();
+ * await drained;
+ * assertEquals(new TextDecoder().decode(value), '{"id":1}\n{"id":2}\n');
+ * ```
  */
 export class MessageWriter {
   /** The framing of what is appended from now on. */
@@ -311,6 +331,7 @@ export class MessageWriter {
    *
    * @param stream Where the frames go. The writer locks it.
    * @param options The framing, `"content-length"` if none is given.
+   * @throws {TypeError} If the stream is locked.
    */
   constructor(
     stream: WritableStream<Uint8Array>,

@@ -19,7 +19,12 @@ import {
   errorResponse,
   type RequestId,
 } from "./protocol/jsonrpc.ts";
-import { ProtocolError, TransportError } from "./protocol/errors.ts";
+import {
+  FramingError,
+  messageOf,
+  ProtocolError,
+  TransportError,
+} from "./protocol/errors.ts";
 import { VERSION } from "./protocol/_meta.ts";
 import { findSchemaFaults } from "./protocol/_schema_gate.ts";
 import { type Answer, dispatch } from "./protocol/_dispatch.ts";
@@ -29,7 +34,6 @@ import {
   INTERNAL_ERROR,
   type Session,
   type SessionLog,
-  stackOf,
 } from "./protocol/_methods.ts";
 import {
   DEFAULT_MAX_MESSAGE_BYTES,
@@ -110,9 +114,10 @@ export interface ServeOptions {
  *
  * @param options Streams, identity, limits.
  * @returns The exit code: 0 after the end of input, a signal, or a reader of
- * the output that went away; 1 after a framing error; 2 if a tool's schema is
- * malformed, then nothing was served.
+ * the output that went away; 1 after a framing error or a stream that failed; 2
+ * if a tool's schema is malformed, then nothing was served.
  * @throws {RangeError} If `maxMessageBytes` is not a whole number of at least 1.
+ * @throws {TypeError} If a stream is locked.
  *
  * @example A server over any two streams
  * ```ts
@@ -178,11 +183,12 @@ class Connection {
   readonly #reader: MessageReader;
   readonly #writer: MessageWriter;
   readonly #maxBytes: number;
-  readonly #givenUp = Promise.withResolvers<typeof GIVEN_UP>();
+  readonly #givenUp = Promise.withResolvers<void>();
   #grace: ReturnType<typeof setTimeout> | undefined;
   #signal: Deno.Signal | undefined;
-  #hasGivenUp = false;
+  #gaveUpAt = Infinity;
   #readerGone = false;
+  #writeFailure: unknown;
 
   constructor(session: Session, log: Logger, options: ServeOptions) {
     this.#session = session;
@@ -199,12 +205,15 @@ class Connection {
 
   /** Serve until the end; gives the exit code. */
   async run(): Promise<number> {
-    this.#writer.failed.then(() => this.#loseReader());
-    const code = await this.#serveMessages();
+    this.#writer.failed.then((reason) => this.#loseReader(reason));
+    let code = await this.#serveMessages();
     for (const answer of endSubscriptions(this.#session)) this.#send(answer);
     await this.#writer.drained(0);
     clearTimeout(this.#grace);
-    if (this.#readerGone) {
+    if (this.#readerGone && isFailure(this.#writeFailure)) {
+      this.#log.error(`Cannot write answers: ${messageOf(this.#writeFailure)}`);
+      code = 1;
+    } else if (this.#readerGone) {
       this.#log.warning("The reader of stdout went away, shutting down");
     } else if (this.#writer.unsentBytes > 0) {
       this.#log.warning(
@@ -221,7 +230,7 @@ class Connection {
   end(signal: Deno.Signal): void {
     if (this.#signal !== undefined) return;
     this.#signal = signal;
-    if (this.#hasGivenUp) this.#giveUp();
+    if (this.#gaveUpAt < Infinity) this.#giveUp();
     else this.#startGrace();
     this.#reader.cancel();
   }
@@ -247,9 +256,12 @@ class Connection {
           this.#send(errorResponse(null, error));
         } else if (error instanceof TransportError) {
           const { message } = error;
-          this.#send(
-            errorResponse(null, { code: ErrorCode.ParseError, message }),
-          );
+          // A stream that failed said nothing that could be answered.
+          if (error instanceof FramingError) {
+            this.#send(
+              errorResponse(null, { code: ErrorCode.ParseError, message }),
+            );
+          }
           this.#log.error(message);
           return 1;
         } else {
@@ -287,8 +299,12 @@ class Connection {
     }
     if (settled) return done;
     if (reader.ended) this.#startGrace();
-    const first = await Promise.race([done, this.#givenUp.promise]);
-    if (first !== GIVEN_UP) return first;
+    await Promise.race([done, this.#givenUp.promise]);
+    if (!settled && performance.now() - this.#gaveUpAt < GRACE_MS) {
+      // What is called when the grace is over still gets a turn of the event loop.
+      await new Promise((resolve) => setTimeout(resolve, 0));
+    }
+    if (settled) return done;
     if (!this.#readerGone) {
       this.#log.warning(
         `Gave up a tool that had not settled ${GRACE_MS} ms after the end`,
@@ -306,7 +322,7 @@ class Connection {
       writer.append(answer);
     } catch (error) {
       // A tool may say of itself what JSON cannot hold; a batch may be too long for one text.
-      this.#log.error(`Cannot write an answer: ${stackOf(error)}`);
+      this.#log.error("Cannot write an answer", error);
       const ids = [answer].flat().flatMap((entry) =>
         "id" in entry ? [entry.id] : []
       );
@@ -315,8 +331,9 @@ class Connection {
     }
   }
 
-  #loseReader(): void {
+  #loseReader(reason: unknown): void {
     this.#readerGone = true;
+    this.#writeFailure = reason;
     this.#giveUp();
     this.#reader.cancel();
   }
@@ -327,8 +344,8 @@ class Connection {
 
   /** Answers without a reader hold us until a signal comes, and then no longer than it takes to write one. */
   #giveUp(): void {
-    this.#hasGivenUp = true;
-    this.#givenUp.resolve(GIVEN_UP);
+    this.#gaveUpAt = Math.min(this.#gaveUpAt, performance.now());
+    this.#givenUp.resolve();
     const abandon = (): void => this.#writer.abandon();
     if (this.#readerGone) abandon();
     else if (this.#signal !== undefined) {
@@ -337,7 +354,11 @@ class Connection {
   }
 }
 
-const GIVEN_UP = Symbol("given up");
+/** A reader that went away is none; nor does another stream than Deno's say why it failed. */
+function isFailure(reason: unknown): boolean {
+  return reason instanceof Error && "code" in reason &&
+    !(reason instanceof Deno.errors.BrokenPipe);
+}
 
 /** A request that is given up still gets its one answer. */
 function givenUpAnswer(message: object): Answer {
@@ -358,11 +379,11 @@ function internalErrors(ids: (RequestId | null)[], like: object): Answer {
 function surviveRejections(log: Logger): () => void {
   const onRejection = (event: PromiseRejectionEvent): void => {
     event.preventDefault();
-    log.error(`Unhandled rejection: ${stackOf(event.reason)}`);
+    log.error("Unhandled rejection", event.reason);
   };
   const onError = (event: ErrorEvent): void => {
     event.preventDefault();
-    log.error(`Uncaught error: ${stackOf(event.error)}`);
+    log.error("Uncaught error", event.error);
   };
   globalThis.addEventListener("unhandledrejection", onRejection);
   globalThis.addEventListener("error", onError);
@@ -406,8 +427,8 @@ Options:
   --help, -h               print this and exit
   --version                print the version and exit
 
-Exit codes: 0 end of input, signal or gone reader; 1 framing error; 2 usage or
-a malformed tool schema.
+Exit codes: 0 end of input, signal or gone reader; 1 framing error or a failed
+stream; 2 usage or a malformed tool schema.
 `;
 
 async function main(args: readonly string[]): Promise<number> {
@@ -425,8 +446,12 @@ async function main(args: readonly string[]): Promise<number> {
     const text = flags.has("help") ? USAGE : `miniagent-server ${VERSION}\n`;
     try {
       await new Blob([text]).stream().pipeTo(Deno.stdout.writable);
-    } catch {
-      // The reader of stdout went away: it has seen enough.
+    } catch (error) {
+      // A reader that went away has seen enough.
+      if (!isFailure(error)) return 0;
+      writeStderr(`Cannot write to stdout: ${messageOf(error)}\n`);
+      await flushStderr(FLUSH_MS);
+      return 1;
     }
     return 0;
   }

@@ -30,7 +30,6 @@ import {
   invalidParams,
   methods,
   type Session,
-  stackOf,
 } from "./_methods.ts";
 
 /** What {@linkcode dispatch} gives: an answer, a batch of them, or nothing. */
@@ -77,33 +76,48 @@ function dispatchBatch(
 ): Answer | Promise<Answer> {
   const { batches, protocolVersion } = session.revision ?? oldestRevision;
   if (!batches) {
+    warnUnlessInitialized("an array", session);
     return invalidRequest(`an array is no message in ${protocolVersion}`);
   }
   if (batch.length === 0) {
+    warnUnlessInitialized("an empty batch", session);
     return invalidRequest("the batch is empty");
-  }
-  if (batch.length > MAX_BATCH_LENGTH) {
-    return invalidRequest(
-      `the batch holds ${batch.length} messages, limit is ${MAX_BATCH_LENGTH}`,
-    );
   }
   return answerInOrder(batch, session);
 }
-
-/** A batch of empty entries is answered with fifty times its size. */
-const MAX_BATCH_LENGTH = 10_000;
 
 async function answerInOrder(
   batch: unknown[],
   session: Session,
 ): Promise<Answer> {
   const answers: JSONRPCMessage[] = [];
+  let characters = 0;
   for (const entry of batch) {
     const answer = await dispatchOne(entry, session, true);
-    if (answer !== undefined) answers.push(answer);
+    if (answer === undefined) continue;
+    characters += charactersOf(answer);
+    if (characters > MAX_BATCH_CHARACTERS) {
+      return invalidRequest(
+        `the answers to the batch are over ${MAX_BATCH_CHARACTERS} ` +
+          `characters after ${answers.length} of ${batch.length} messages`,
+      );
+    }
+    answers.push(answer);
   }
   return answers.length > 0 ? answers : undefined;
 }
+
+/** What JSON cannot hold is told where it is written. */
+function charactersOf(answer: JSONRPCMessage): number {
+  try {
+    return JSON.stringify(answer).length;
+  } catch {
+    return 0;
+  }
+}
+
+/** A batch of empty entries is answered with fifty times its size: no more than a message may have. */
+const MAX_BATCH_CHARACTERS = 64 * 1024 * 1024;
 
 type OneAnswer = JSONRPCMessage | undefined;
 
@@ -120,12 +134,14 @@ function dispatchOne(
       heed(classified.message, session);
       return undefined;
     case "response":
+      warnUnlessInitialized("a response", session);
       session.log?.info(
         `Ignored a response with id ${describe(classified.message.id)}: ` +
           "this server sends no requests",
       );
       return undefined;
     case "invalid":
+      warnUnlessInitialized("what is no message", session);
       return invalidRequest(classified.reason, classified.id);
     default: // not reached
       return classified satisfies never;
@@ -178,7 +194,7 @@ function answerRequest(
     return serveMethod(call);
   } catch (error) {
     if (error instanceof ProtocolError) return errorResponse(request.id, error);
-    session.log?.error(`Request failed: ${stackOf(error)}`);
+    session.log?.error("Request failed", error);
     return errorResponse(request.id, INTERNAL_ERROR);
   }
 }
@@ -216,7 +232,7 @@ function invalidMeta(
 
 /** MCP 2025-11-25, basic/lifecycle: what may come before the handshake, and what must come after it. */
 function handshakeRevision(method: string, session: Session): Revision {
-  warnIfNotInitialized(method, session);
+  warnUnlessInitialized(describe(method), session);
   if (
     session.strict && session.revision === undefined &&
     method !== "initialize" && method !== "ping"
@@ -227,26 +243,25 @@ function handshakeRevision(method: string, session: Session): Revision {
         `${JSON.stringify(MetaKey.protocolVersion)} into params._meta`,
     );
   }
-  if (session.phase === undefined && method !== "initialize") {
-    session.phase = "early";
-    session.log?.warning(
-      `Request ${describe(method)} came before "initialize"; served`,
-    );
+  if (session.revision === undefined && method !== "initialize") {
+    session.log?.warning(`${describe(method)} came before "initialize"`);
   }
   return session.revision ?? oldestRevision;
 }
 
-function warnIfNotInitialized(method: string, session: Session): void {
-  if (session.phase !== "initialized") return;
-  session.phase = "ready";
-  if (method === "notifications/initialized") return;
+/** A request that names its revision stands outside the handshake, so it is not looked at here. */
+function warnUnlessInitialized(what: string, session: Session): void {
+  if (!session.awaitsInitialized) return;
+  session.awaitsInitialized = false;
+  if (what === INITIALIZED) return;
   session.log?.warning(
-    `${describe(method)} came right after "initialize", expected ` +
-      `"notifications/initialized"; served`,
+    `${what} came right after "initialize", expected ${INITIALIZED}`,
   );
 }
 
-/** Notifications that say nothing to a server of tools that cannot be cancelled. */
+const INITIALIZED = describe("notifications/initialized");
+
+/** Notifications that are known, and ask nothing of a server that has only tools. */
 const UNHEEDED: ReadonlySet<string> = new Set([
   "notifications/progress",
   "notifications/roots/list_changed",
@@ -254,7 +269,7 @@ const UNHEEDED: ReadonlySet<string> = new Set([
 
 function heed(notification: JSONRPCNotification, session: Session): void {
   const { method, params } = notification;
-  warnIfNotInitialized(method, session);
+  warnUnlessInitialized(describe(method), session);
   if (method === "notifications/cancelled") {
     const id = isObject(params) ? params["requestId"] : undefined;
     if (typeof id === "string" || typeof id === "number") {

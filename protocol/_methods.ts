@@ -21,7 +21,7 @@ import {
   type RequestId,
   resultResponse,
 } from "./jsonrpc.ts";
-import { messageOf, ProtocolError, ToolError } from "./errors.ts";
+import { ProtocolError, ToolError } from "./errors.ts";
 import { MetaKey, VERSION } from "./_meta.ts";
 import {
   newestHandshake,
@@ -31,11 +31,7 @@ import {
   statelessVersions,
 } from "./revisions.ts";
 import { findFaults } from "./_schema_gate.ts";
-import {
-  type JSONSchema,
-  registeredTools,
-  type Tool,
-} from "../tools/registry.ts";
+import { registeredTools, type Tool } from "../tools/registry.ts";
 
 /** Who a server or client says it is (MCP schema `Implementation`). */
 export interface Implementation {
@@ -51,24 +47,24 @@ export interface SessionLog {
   info: (text: string) => void;
   /** Report what is odd, though served. */
   warning: (text: string) => void;
-  /** Report what failed. */
-  error: (text: string) => void;
+  /** Report what failed, and what was thrown, if anything was. */
+  error: (text: string, ...thrown: unknown[]) => void;
 }
 
 /** What is remembered between the messages of one connection. A fresh one is `{}`. */
 export interface Session {
-  /** Who we are; if absent, {@linkcode SERVER_INFO}. */
+  /** Who we are; if absent, `miniagent-server`. */
   serverInfo?: Implementation | undefined;
   /** How to use the tools, for the model. */
   instructions?: string | undefined;
-  /** Whether to refuse what the specification lets a server refuse (contract: `--strict`). */
+  /** Whether to answer an unknown version with the newest one known, and to refuse requests before any `initialize`. */
   strict?: boolean | undefined;
   /** Where to report; if absent, nowhere. */
   log?: SessionLog | undefined;
   /** What the last `initialize` agreed on. Set by `dispatch`. */
   revision?: Revision;
-  /** How far the handshake is. Set by `dispatch`. */
-  phase?: "early" | "initialized" | "ready";
+  /** Whether `initialize` was the last message of the handshake. Set by `dispatch`. */
+  awaitsInitialized?: boolean;
   /** The `subscriptions/listen` requests that are held. Set by `dispatch`. */
   subscriptions?: Set<RequestId>;
 }
@@ -141,7 +137,7 @@ function initialize(call: Call): JSONRPCResponse {
     : refused || known
     ? newestHandshake
     : oldestRevision;
-  session.phase = "initialized";
+  session.awaitsInitialized = true;
   const { serverInfo = SERVER_INFO, instructions } = session;
   return complete(call, {
     protocolVersion: refused ? newestHandshake.protocolVersion : version,
@@ -250,11 +246,35 @@ function describeTool(
   return described;
 }
 
-/** Some clients refuse a tool whose schema names draft 7, whatever it means. */
-function withoutDialect(schema: JSONSchema): JSONSchema {
-  if (!Object.hasOwn(schema, "$schema")) return schema;
-  const { $schema: _, ...rest } = schema;
-  return rest;
+/** Keywords whose members are schemas by a name of the author's, and those whose value is no schema. */
+const SCHEMA_MAPS: ReadonlySet<string> = new Set([
+  "properties",
+  "patternProperties",
+  "$defs",
+  "definitions",
+  "dependentSchemas",
+  "dependencies",
+]);
+const DATA: ReadonlySet<string> = new Set([
+  "const",
+  "default",
+  "enum",
+  "examples",
+]);
+
+/** Some clients refuse a tool whose schema names draft 7, at any depth, whatever it means. */
+function withoutDialect(value: unknown, isMap = false): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutDialect(item));
+  if (!isObject(value)) return value;
+  const kept = isMap
+    ? Object.entries(value)
+    : Object.entries(value).filter(([keyword]) => keyword !== "$schema");
+  return Object.fromEntries(kept.map(([key, member]) => [
+    key,
+    !isMap && DATA.has(key)
+      ? member
+      : withoutDialect(member, !isMap && SCHEMA_MAPS.has(key)),
+  ]));
 }
 
 function callTool(call: Call): JSONRPCResponse | Promise<JSONRPCResponse> {
@@ -310,7 +330,7 @@ function refused(call: Call, message: string): JSONRPCResponse {
 /** The one place where what a tool throws is caught. */
 function caught(call: Call, tool: Tool, error: unknown): JSONRPCResponse {
   if (error instanceof ToolError) return failed(call, error.message);
-  call.session.log?.error(`Tool "${tool.name}" failed: ${stackOf(error)}`);
+  call.session.log?.error(`Tool "${tool.name}" failed`, error);
   return errorResponse(call.request.id, INTERNAL_ERROR);
 }
 
@@ -361,17 +381,6 @@ function succeeded(
       );
     },
   );
-}
-
-/**
- * The stack of an error, or what else was thrown, as text.
- *
- * @param error What was caught.
- * @returns Text for the log.
- */
-export function stackOf(error: unknown): string {
-  const stack = error instanceof Error ? error.stack : undefined;
-  return stack ?? messageOf(error);
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -84,6 +84,18 @@ export const newestHandshake: Revision = {
   dialect: "2020-12",
 };
 
+/** The newest revision that each request names for itself. */
+export const newestStateless: Revision = {
+  protocolVersion: "2026-07-28",
+  opening: "request",
+  methods: STATELESS_METHODS,
+  batches: false,
+  toolFields: ["annotations", "title", "outputSchema", "icons"],
+  structuredContent: true,
+  invalidArguments: "result",
+  dialect: "2020-12",
+};
+
 /** The table, oldest first. */
 const rows: readonly Revision[] = [
   oldestRevision,
@@ -108,16 +120,7 @@ const rows: readonly Revision[] = [
     dialect: "7",
   },
   newestHandshake,
-  {
-    protocolVersion: "2026-07-28",
-    opening: "request",
-    methods: STATELESS_METHODS,
-    batches: false,
-    toolFields: ["annotations", "title", "outputSchema", "icons"],
-    structuredContent: true,
-    invalidArguments: "result",
-    dialect: "2020-12",
-  },
+  newestStateless,
 ];
 
 /** The table, by the revision's date. */

@@ -66,19 +66,40 @@ export class Logger {
     this.#log("WARNING", text);
   }
 
-  /** @param text What failed. Of an `Error`, give the stack. */
-  error(text: string): void {
-    this.#log("ERROR", text);
+  /**
+   * @param text What failed.
+   * @param thrown What was thrown, if anything was. Of an `Error` the stack
+   * follows, a line each.
+   */
+  error(text: string, ...thrown: unknown[]): void {
+    const title = [text, ...thrown.map(titleOf)].join(": ");
+    this.#log("ERROR", title, thrown.flatMap(framesOf));
   }
 
-  #log(level: LogLevel, text: string): void {
+  #log(level: LogLevel, text: string, more: readonly string[] = []): void {
     if (LOG_LEVELS.indexOf(level) < this.#lowest) return;
-    const lines = cut(text).split("\n");
     this.#write(
-      lines.map((line) => `${level} ${this.#name}: ${singleLine(line)}\n`)
-        .join(""),
+      [cut(text), ...more].map((line) =>
+        `${level} ${this.#name}: ${singleLine(line)}\n`
+      ).join(""),
     );
   }
+}
+
+function titleOf(error: unknown): string {
+  try {
+    return String(error);
+  } catch {
+    return "a value that cannot be shown";
+  }
+}
+
+/** The frames of a stack, not what stands before them: a message may hold lines that look like more. */
+function framesOf(error: unknown): string[] {
+  if (!(error instanceof Error)) return [];
+  const { message, stack = "" } = error;
+  const end = stack.indexOf(message) + message.length;
+  return stack.slice(end).split("\n").filter((line) => /^ +at /.test(line));
 }
 
 const MAX_TEXT_CHARACTERS = 8192;
@@ -167,28 +188,9 @@ async function writeWaiting(): Promise<void> {
   writing = undefined;
 }
 
-/** The methods of `console` that print. */
-const PRINTING = [
-  "log",
-  "info",
-  "debug",
-  "warn",
-  "error",
-  "trace",
-  "dir",
-  "dirxml",
-  "table",
-  "group",
-  "groupCollapsed",
-  "count",
-  "timeLog",
-  "timeEnd",
-  "clear",
-] as const;
-
 /** How many keep stdout clean at the moment, and what gives `console` back. */
 let keepers = 0;
-let restorers: (() => void)[] = [];
+let restore: () => void = () => {};
 
 /**
  * Send all that `console` prints to stderr, through the same queue as log
@@ -197,22 +199,77 @@ let restorers: (() => void)[] = [];
  * @returns Undoes it, once all who asked for it have done so.
  */
 export function keepStdoutClean(): () => void {
-  if (keepers++ === 0) restorers = PRINTING.map(redirect);
+  if (keepers++ === 0) restore = redirectConsole();
   return () => {
-    if (--keepers === 0) restorers.forEach((restore) => restore());
+    if (--keepers === 0) restore();
   };
 }
 
-function redirect(name: typeof PRINTING[number]): () => void {
+function redirectConsole(): () => void {
   const target = console;
-  const method = target[name];
-  target[name] = (...values: unknown[]): void => {
-    const texts = values.map((value) =>
-      typeof value === "string" ? value : Deno.inspect(value)
-    );
-    writeStderr(`${texts.join(" ")}\n`);
+  const methods = { ...target };
+  const counts = new Map<string, number>();
+  const starts = new Map<string, number>();
+  const print = (...values: unknown[]): void =>
+    writeStderr(`${format(values)}\n`);
+  const sinceStart = (label = "default", ...values: unknown[]): void => {
+    const start = starts.get(label);
+    const ms = start === undefined ? NaN : performance.now() - start;
+    print(`${label}: ${ms} ms`, ...values);
   };
-  return () => {
-    target[name] = method;
-  };
+  Object.assign(target, {
+    log: print,
+    info: print,
+    debug: print,
+    warn: print,
+    error: print,
+    trace: print,
+    dir: (value: unknown) => print(value),
+    dirxml: print,
+    table: print,
+    group: print,
+    groupCollapsed: print,
+    clear: () => {},
+    assert: (condition: unknown, ...values: unknown[]): void => {
+      if (!condition) print(`Assertion failed: ${format(values)}`);
+    },
+    count: (label = "default"): void => {
+      counts.set(label, (counts.get(label) ?? 0) + 1);
+      print(`${label}: ${counts.get(label)}`);
+    },
+    countReset: (label = "default"): void => {
+      counts.delete(label);
+    },
+    time: (label = "default"): void => {
+      starts.set(label, performance.now());
+    },
+    timeLog: sinceStart,
+    timeEnd: (label = "default"): void => {
+      sinceStart(label);
+      starts.delete(label);
+    },
+  });
+  return () => Object.assign(target, methods);
+}
+
+/** Console Standard §2.2, "Formatter": `%s`, `%d` and their like stand for the values that follow. */
+function format(values: unknown[]): string {
+  const [first, ...rest] = values;
+  if (typeof first !== "string") return values.map(show).join(" ");
+  const text = first.replace(/%[sdifoOjc%]/g, (directive) => {
+    if (directive === "%%") return "%";
+    if (rest.length === 0) return directive;
+    const value = rest.shift();
+    if (directive === "%c") return "";
+    if (/[dif]/.test(directive)) {
+      const number = parseFloat(show(value));
+      return String(directive === "%i" ? Math.trunc(number) : number);
+    }
+    return directive === "%s" ? show(value) : Deno.inspect(value);
+  });
+  return [text, ...rest.map(show)].join(" ");
+}
+
+function show(value: unknown): string {
+  return typeof value === "string" ? value : Deno.inspect(value);
 }

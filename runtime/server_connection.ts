@@ -315,11 +315,14 @@ export class ServerConnection {
           }`,
         ),
       );
-    } else if (error === undefined) {
+    } else if (
+      error === undefined || (error === null && result !== undefined)
+    ) {
+      // Some servers send both members, and `null` in the one that is not meant.
       this.#settle()?.resolve(result);
     } else {
       this.#settle()?.reject(
-        result === undefined
+        (result ?? undefined) === undefined
           ? toProtocolError(error)
           : broken("the answer has both a result and an error"),
       );

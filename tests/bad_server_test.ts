@@ -308,6 +308,16 @@ const ANSWERS: { does: string; messages: object[]; gives: unknown }[] = [
     gives: new ProtocolError("expected code and message", { code: -32600 }),
   })),
   {
+    does: "takes the result when the error beside it is null",
+    messages: [{ ...OK, error: null }],
+    gives: "ok",
+  },
+  {
+    does: "takes the error when the result beside it is null",
+    messages: [{ id: "ID", result: null, error: { code: 7, message: "No" } }],
+    gives: new ProtocolError("No", { code: 7 }),
+  },
+  {
     does: "rejects when the answer has both a result and an error",
     messages: [{ ...OK, error: { code: 1, message: "No" } }],
     gives: new ProtocolError("both a result and an error", { code: -32600 }),

@@ -189,8 +189,8 @@ for (const framing of FRAMINGS) {
     assert(Array.isArray(await readMessage(reader)));
   });
 
-  Deno.test(`readMessage() holds no more than maxMessageBytes of 200 MiB (${framing})`, async () => {
-    const size = 200 * 1024 * 1024;
+  Deno.test(`readMessage() holds no more than maxMessageBytes of 1 GiB (${framing})`, async () => {
+    const size = 1024 * 1024 * 1024;
     const before = heldBytes();
     let most = 0;
     const stream = ReadableStream.from(function* (): Generator<Uint8Array> {
@@ -207,9 +207,10 @@ for (const framing of FRAMINGS) {
       maxMessageBytes: 1024 * 1024,
     });
     assertEquals(await outcomesOf(reader), [
-      "-32600 Cannot read message: length is 209715200 bytes, " +
+      `-32600 Cannot read message: length is ${size} bytes, ` +
       "limit is 1048576 bytes",
     ]);
+    // Garbage that V8 lets lie counts too, but is far from half of this.
     assertLess(most - before, size / 2);
   });
 }

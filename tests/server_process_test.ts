@@ -34,6 +34,7 @@ tool("slow", async () => {
   await after(300);
   return "slow is done";
 });
+tool("quick", async () => await Promise.resolve("quick is done"));
 tool("print", () => {
   for (const name of ["log", "info", "debug", "table", "error"]) {
     console[name]("printed by " + name);
@@ -105,7 +106,9 @@ function verdicts(stdout: string): unknown[] {
 
 /** The lines of a log, those about a missing handshake left out. */
 function logLines(stderr: string): string[] {
-  return stderr.trimEnd().split("\n").filter((line) => !/; served$/.test(line));
+  return stderr.trimEnd().split("\n").filter((line) =>
+    !/ "initialize"/.test(line)
+  );
 }
 
 const PING = request("ping", undefined, "p");
@@ -207,6 +210,21 @@ async function leaveUnread(program: string, last: string): Promise<void> {
   );
   assertEquals((await server.child.status).code, 0);
 }
+
+testOwn(
+  "serve() answers what is queued behind a tool that hangs, async or not, 4 s after the end",
+  async (server) => {
+    await server.write(call("hang") + call("quick") + call("hang") + PING);
+    await server.closeInput();
+    const { code, stdout } = await server.end();
+    assertEquals([code, verdicts(stdout)], [0, [
+      ["hang", -32603],
+      ["quick", "result"],
+      ["hang", -32603],
+      ["p", "result"],
+    ]]);
+  },
+);
 
 Deno.test(
   "serve() gives up a tool that hangs, and answers that nobody reads, 4 s after the end",
@@ -371,6 +389,40 @@ Deno.test(
     assertEquals((await server.child.status).code, 0);
   },
 );
+
+const FAILED_STREAMS: [when: string, command: string, stderr: RegExp][] = [
+  [
+    "stdin cannot be read",
+    "server.ts < /",
+    /^ERROR [^\n]*Cannot read message: stream failed: [^\n]*\n$/,
+  ],
+  [
+    "stdout cannot be written",
+    "server.ts < experiments/31-mcp-server-smoke/input.bin > /dev/full",
+    /ERROR [^\n]*Cannot write answers: [^\n]*\n$/,
+  ],
+  [
+    "stdout cannot be written, of --version",
+    "server.ts --version > /dev/full",
+    /^Cannot write to stdout: [^\n]*\n$/,
+  ],
+];
+for (const [when, command, expected] of FAILED_STREAMS) {
+  Deno.test(
+    `server.ts exits 1 and says why when ${when}`,
+    { ignore: ignore || Deno.build.os !== "linux" },
+    async () => {
+      const { code, stdout, stderr } = await new Deno.Command("sh", {
+        args: ["-c", `exec "$0" run --no-prompt ${command}`, Deno.execPath()],
+        cwd: new URL("..", import.meta.url),
+        signal: AbortSignal.timeout(20_000),
+      }).output();
+      const decoder = new TextDecoder();
+      assertEquals([code, decoder.decode(stdout)], [1, ""]);
+      assertMatch(decoder.decode(stderr), expected);
+    },
+  );
+}
 
 const FLAGS: [args: string[], stdout: RegExp, stderr: RegExp][] = [
   [["--log-level=ERROR"], /"tools":\[/, /^$/],

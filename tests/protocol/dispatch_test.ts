@@ -1,4 +1,4 @@
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { dispatch } from "../../protocol/_dispatch.ts";
 import type { Session } from "../../protocol/_methods.ts";
 import { MetaKey } from "../../protocol/_meta.ts";
@@ -34,7 +34,7 @@ function startSession(
     log: {
       info: (text) => void logged.push(`INFO ${text}`),
       warning: (text) => void logged.push(`WARNING ${text}`),
-      error: (text) => void logged.push(`ERROR ${text}`),
+      error: (...parts) => void logged.push(`ERROR ${parts.join(": ")}`),
     },
   };
   if (version !== undefined) {
@@ -232,8 +232,9 @@ const WARNED: [title: string, messages: object[], warnings: RegExp[]][] = [
     notification("notifications/initialized"),
     request("ping"),
   ], []],
-  ["a request comes before it", [request("tools/list"), request("ping")], [
+  ["requests come before it", [request("tools/list"), request("ping")], [
     /"tools\/list" came before "initialize"/,
+    /"ping" came before "initialize"/,
   ]],
   ["a ping comes before it", [request("ping")], [/"ping" came before/]],
   ["a request follows initialize", [request("initialize"), request("ping")], [
@@ -252,16 +253,45 @@ const WARNED: [title: string, messages: object[], warnings: RegExp[]][] = [
     request("initialize"),
     notification("notifications/initialized"),
   ], []],
+  ["a response follows initialize", [
+    request("initialize"),
+    { jsonrpc: "2.0", id: null, error: {} },
+  ], [/a response came right after "initialize"/]],
+  ["what is no message follows initialize", [request("initialize"), {}], [
+    /what is no message came right after/,
+  ]],
+  ["an array follows initialize", [
+    request("initialize", { protocolVersion: "2025-11-25" }),
+    [],
+  ], [/an array came right after/]],
+  ["an empty batch follows initialize", [request("initialize"), []], [
+    /an empty batch came right after/,
+  ]],
+  ["a batch follows initialize, the notification first", [
+    request("initialize"),
+    [notification("notifications/initialized"), request("ping")],
+  ], []],
+  ["a batch follows initialize, a request first", [
+    request("initialize"),
+    [request("ping"), notification("notifications/initialized")],
+  ], [/"ping" came right after/]],
+  ["a stateless request comes in between", [
+    request("initialize"),
+    request("tools/list", { _meta: STATELESS }),
+    notification("notifications/initialized"),
+  ], []],
   ["only stateless requests come", [
     request("tools/list", { _meta: STATELESS }),
   ], []],
 ];
 for (const [title, messages, expected] of WARNED) {
-  Deno.test(`dispatch() warns ${expected.length} times and serves when ${title}`, () => {
+  Deno.test(`dispatch() warns ${expected.length} times and serves when ${title}`, async () => {
     const { session, logged } = startSession();
     for (const message of messages) {
-      const answer = dispatch(message, session);
-      if ("id" in message) assertEquals(verdict(answer), [1, "result"]);
+      const answer = await dispatch(message, session);
+      if ("method" in message && "id" in message) {
+        assertEquals(verdict(answer), [1, "result"]);
+      }
     }
     const warnings = logged.filter((line) => line.startsWith("WARNING "));
     assertEquals(warnings.length, expected.length, warnings.join("\n"));
@@ -461,12 +491,20 @@ Deno.test("dispatch() gives nothing for a batch that asks nothing", async () => 
   assertEquals(await dispatch(batch, session), undefined);
 });
 
-Deno.test("dispatch() answers a batch of 10,000, and refuses a longer one", async () => {
+Deno.test("dispatch() answers a batch of 100,000", async () => {
   const { session } = startSession("2025-03-26");
-  const answer = await dispatch(Array(10_000).fill(PING), session);
-  assertEquals(Array.isArray(answer) && answer.length, 10_000);
-  const refused = await dispatch(Array(10_001).fill(0), session);
-  assertEquals(verdict(refused), [null, -32600]);
+  const answer = await dispatch(Array(100_000).fill(PING), session);
+  assertEquals(Array.isArray(answer) && answer.length, 100_000);
+});
+
+Deno.test("dispatch() refuses a batch whose answers are longer than a message may be", async () => {
+  const { session } = startSession("2025-03-26");
+  const answer = await dispatch(Array(10_000_000).fill(0), session);
+  assertEquals(verdict(answer), [null, -32600]);
+  assertMatch(
+    JSON.stringify(answer),
+    /the answers to the batch are over 67108864 characters after \d+ of 10000000/,
+  );
 });
 
 Deno.test("dispatch() takes a batch before any initialize, as in the oldest revision", async () => {

@@ -2,6 +2,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { dispatch } from "../../protocol/_dispatch.ts";
 import { endSubscriptions, type Session } from "../../protocol/_methods.ts";
 import { ToolError } from "../../protocol/errors.ts";
+import { Logger } from "../../runtime/log.ts";
 import { MetaKey } from "../../protocol/_meta.ts";
 import { type ProtocolVersion, revisions } from "../../protocol/revisions.ts";
 import { register, type Tool } from "../../tools/registry.ts";
@@ -51,9 +52,11 @@ function startSession(
   version?: string,
 ): { session: Session; errors: string[] } {
   const errors: string[] = [];
-  const ignored = (): void => {};
-  const error = (line: string): void => void errors.push(line);
-  const session: Session = { log: { info: ignored, warning: ignored, error } };
+  const log = new Logger("test", {
+    level: "ERROR",
+    write: (text) => void errors.push(text.replace("ERROR test: ", "")),
+  });
+  const session: Session = { log };
   if (version !== undefined && version !== "2026-07-28") {
     ask(session, "initialize", { protocolVersion: version });
   }
@@ -199,6 +202,40 @@ for (const [version, extra] of Object.entries(EXTRA_FIELDS)) {
   });
 }
 
+Deno.test("tools/list sends no $schema at any depth, but what only has its name", async () => {
+  const dialect = { $schema: "http://json-schema.org/draft-07/schema#" };
+  const name = { $schema: { ...dialect, type: "string" } };
+  register({
+    name: "nested",
+    description: "Has subschemas that name their dialect",
+    inputSchema: {
+      ...dialect,
+      type: "object",
+      properties: { ...name, default: { ...dialect, default: dialect } },
+      anyOf: [dialect, { not: { ...dialect, const: dialect } }],
+      $defs: { enum: { ...dialect, enum: [dialect] } },
+    },
+    fn: () => "",
+  });
+  const { session } = startSession("2025-11-25");
+  const { tools } = await ask(session, "tools/list") as {
+    tools: Record<string, unknown>[];
+  };
+  assertEquals<unknown>(tools.find((tool) => tool["name"] === "nested"), {
+    name: "nested",
+    description: "Has subschemas that name their dialect",
+    inputSchema: {
+      type: "object",
+      properties: {
+        $schema: { type: "string" },
+        default: { default: dialect },
+      },
+      anyOf: [{}, { not: { const: dialect } }],
+      $defs: { enum: { enum: [dialect] } },
+    },
+  });
+});
+
 Deno.test("tools/list leaves the schemas of a tool as they are", () => {
   assertEquals(Object.hasOwn(FULL.inputSchema, "$schema"), true);
   assertEquals(Object.hasOwn(FULL.outputSchema ?? {}, "$schema"), true);
@@ -283,7 +320,7 @@ const FAIL: Row[] = [
   }), /RangeError: no then/],
   ["throw an Error", () => {
     throw new Error("secret");
-  }, /Error: secret\n +at /],
+  }, /Error: secret\nERROR test: +at /],
   ["throw undefined", () => thrown(undefined), /undefined/],
   ["throw a string", () => thrown("some text"), /some text/],
   ["throw null", () => thrown(null), /null/],

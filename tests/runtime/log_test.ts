@@ -62,10 +62,36 @@ Deno.test("Logger writes INFO and above when no level is given", () => {
   assertEquals(logged({}, logAll), ALL.slice(1).join(""));
 });
 
-Deno.test("Logger begins each line of a text with level and name", () => {
+Deno.test("Logger.error() writes the frames of a stack, a line each", () => {
+  const lines = logged({}, (log) => log.error("It failed", new TypeError("x")))
+    .trim().split("\n");
+  assertEquals(lines[0], "ERROR test: It failed: TypeError: x");
+  assert(lines.length > 1);
+  for (const line of lines.slice(1)) assertMatch(line, /^ERROR test: +at /);
+});
+
+Deno.test("Logger lets no text begin a line of its own", () => {
+  const forged = "x\n    at y\nWARNING test: forged";
+  const texts: ((log: Logger) => void)[] = [
+    (log) => log.warning(forged),
+    (log) => log.error(forged),
+    (log) => log.error("It failed", new Error(forged)),
+    (log) => log.error("It failed", forged),
+    (log) => log.error("It failed", undefined, { toString: () => forged }),
+  ];
+  for (const act of texts) {
+    const [first = "", ...frames] = logged({}, act).trim().split("\n");
+    assertMatch(first, /x\\u000a {4}at y\\u000aWARNING test: forged$/);
+    for (const frame of frames) {
+      assertMatch(frame, /^ERROR test: +at .*:\d+\)?$/);
+    }
+  }
+});
+
+Deno.test("Logger.error() says so when what was thrown cannot be shown", () => {
   assertEquals(
-    logged({}, (log) => log.error("Error: x\n    at y\nINFO test: forged")),
-    "ERROR test: Error: x\nERROR test:     at y\nERROR test: INFO test: forged\n",
+    logged({}, (log) => log.error("It failed", Object.create(null))),
+    "ERROR test: It failed: a value that cannot be shown\n",
   );
 });
 
@@ -75,13 +101,10 @@ Deno.test("Logger writes no control character, whatever the text", () => {
     (_, i) => String.fromCharCode(i),
   );
   const text = [...controls, "\u2028", "\u2029", "\u202e", "\u2066"].join("");
-  const lines = logged({}, (log) => log.info(text)).split("\n");
-  assertEquals(lines.length, 3);
-  for (const line of lines) {
-    assertEquals(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(line), false);
-  }
-  assertMatch(lines[0] ?? "", /\\u0000.*\\u0009$/);
-  assertMatch(lines[1] ?? "", /\\u001b.* !.*~\\u007f.*\\u202e/);
+  const [line = "", ...rest] = logged({}, (log) => log.info(text)).split("\n");
+  assertEquals(rest, [""]);
+  assertEquals(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(line), false);
+  assertMatch(line, /\\u0000.*\\u0009\\u000a.*\\u001b.* !.*~\\u007f.*\\u202e/);
 });
 
 Deno.test("Logger cuts a text of over 8192 characters and says how long it was", () => {
@@ -126,6 +149,19 @@ Deno.test("keepStdoutClean() sends all that console prints to stderr", {
       if (typeof console[name] === "function") console[name]("said by " + name);
     }
     console.log("a", { b: [1] }, undefined);
+    console.log("%s is %d of %i, %j%%%c", "b", "1.5", 2.9, [3], "color: red", 4);
+    console.log("100%", "%s");
+    console.info(5, "%s");
+    console.info();
+    console.assert(true, "not said");
+    console.assert(false, "assert %s", "said");
+    console.count();
+    console.count();
+    console.countReset();
+    console.count();
+    console.time("t");
+    console.timeEnd("t");
+    console.timeEnd("t");
     await log.flushStderr(5000);
   `);
   assertEquals(stdout, "");
@@ -134,7 +170,20 @@ Deno.test("keepStdoutClean() sends all that console prints to stderr", {
   ) {
     assertMatch(stderr, new RegExp(`^ *said by ${name}$`, "m"));
   }
-  assertMatch(stderr, /^ *a \{ b: \[ 1 \] \} undefined$/m);
+  for (
+    const line of [
+      "a { b: [ 1 ] } undefined",
+      "b is 1.5 of 2, [ 3 ]% 4",
+      "100% %s",
+      "5 %s\n",
+      "Assertion failed: assert said",
+      "default: 1\ndefault: 2\ndefault: 1",
+    ]
+  ) {
+    assert(stderr.includes(`\n${line}\n`), `${line} in\n${stderr}`);
+  }
+  assertMatch(stderr, /^t: \d[\d.e-]* ms\nt: NaN ms$/m);
+  assertEquals(stderr.includes("not said"), false);
 });
 
 Deno.test(
