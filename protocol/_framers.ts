@@ -1,17 +1,14 @@
 /**
- * The two framings, as pure functions of bytes: how a stream is cut into
- * messages, and how a message is put into bytes. The only file that knows what
- * a header is.
- *
- * To add a framing, add a member to {@linkcode Framing} and a row to
- * {@linkcode framers}.
+ * The framings, as pure functions of bytes: how a stream is cut into messages,
+ * and how a message is put into bytes. The only file that knows what a header
+ * is.
  *
  * @module
  */
 
 import { describe, ErrorCode } from "./jsonrpc.ts";
 import { FramingError, messageOf, ProtocolError } from "./errors.ts";
-import { Pieces, type Source } from "./_bytes.ts";
+import { GatheredText, type Source } from "./_bytes.ts";
 
 /**
  * How a message is told from the next one: by a header with its length in
@@ -58,6 +55,9 @@ export const framers: Record<Framing, Framer> = {
   },
 };
 
+/** Every framing, by name. */
+export const FRAMINGS = Object.keys(framers) as readonly Framing[];
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
 const latin1 = new TextDecoder("latin1");
@@ -79,7 +79,6 @@ const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
 const LF = 0x0a;
 const CR = 0x0d;
-const EMPTY = new Uint8Array(0);
 
 function headerFor(bodyLength: number): string {
   return `Content-Length: ${bodyLength}\r\n\r\n`;
@@ -103,7 +102,7 @@ class LineUnframer implements Unframer {
   #textAt = 0;
   /** A line of which only the beginning has come. */
   #begun = false;
-  #pieces = new Pieces();
+  readonly #line = new GatheredText();
   #lineBytes = 0;
   #lastByte = 0;
   /** The chunk that is not UTF-8 throughout. */
@@ -115,9 +114,9 @@ class LineUnframer implements Unframer {
 
   take(source: Source): object | undefined {
     for (;;) {
-      const line = this.#takeDecoded();
-      if (line !== undefined) {
-        const text = withoutLeadingBlanks(line);
+      const decoded = this.#takeDecoded();
+      if (decoded !== undefined) {
+        const text = withoutLeadingBlanks(decoded);
         if (text !== "") return parseText(text);
         continue;
       }
@@ -126,8 +125,9 @@ class LineUnframer implements Unframer {
         if (this.#decodeLines(source)) continue;
         this.#begun = true;
       }
-      const bytes = this.#takeLine(source);
-      return bytes && parseBody(bytes);
+      const line = this.#takeLine(source);
+      if (line === undefined) return undefined;
+      return parseText(withoutLeadingBlanks(line));
     }
   }
 
@@ -164,7 +164,7 @@ class LineUnframer implements Unframer {
     return true;
   }
 
-  #takeLine(source: Source): Uint8Array | undefined {
+  #takeLine(source: Source): string | undefined {
     while (source.more()) {
       const { chunk, at } = source;
       const end = chunk.indexOf(LF, at);
@@ -180,18 +180,17 @@ class LineUnframer implements Unframer {
     if (bytes.length === 0) return;
     this.#lineBytes += bytes.length;
     this.#lastByte = bytes[bytes.length - 1] ?? 0; // never absent
-    if (this.#lineBytes <= this.#max + 1) this.#pieces.add(bytes);
-    else this.#pieces = new Pieces();
+    if (this.#lineBytes <= this.#max + 1) this.#line.add(bytes);
+    else this.#line.clear();
   }
 
-  #finishLine(): Uint8Array {
-    const pieces = this.#pieces;
+  #finishLine(): string {
     const length = this.#lineBytes - (this.#lastByte === CR ? 1 : 0);
-    this.#pieces = new Pieces();
     this.#begun = false;
     this.#lineBytes = 0;
-    if (length > this.#max) throw new TooLongError(length, this.#max);
-    return pieces.join();
+    if (length <= this.#max) return textOf(this.#line);
+    this.#line.clear();
+    throw new TooLongError(length, this.#max);
   }
 }
 
@@ -202,7 +201,7 @@ class HeaderUnframer implements Unframer {
   #headerLength = 0;
   /** The announced length, while a body is awaited. */
   #length: number | undefined;
-  #body: Uint8Array | undefined;
+  readonly #body = new GatheredText();
   #bodyBytes = 0;
   /** A chunk, and its text if it is nothing but ASCII. */
   #textChunk: Uint8Array | undefined;
@@ -219,25 +218,28 @@ class HeaderUnframer implements Unframer {
       this.#length = length;
       if (length > this.#max) throw new TooLongError(length, this.#max);
     }
-    const text = this.#takeText(source, this.#length);
+    const length = this.#length;
+    const text = this.#takeText(source, length);
     if (text !== undefined) {
-      this.#length = this.#body = undefined;
+      this.#length = undefined;
       return parseText(text);
     }
-    const body = this.#length > this.#max
-      ? this.#skipBody(source, this.#length)
-      : this.#takeBody(source, this.#length);
-    if (body === undefined) {
+    while (this.#bodyBytes < length && source.more()) {
+      const part = source.takeAtMost(length - this.#bodyBytes);
+      this.#bodyBytes += part.length;
+      if (length <= this.#max) this.#body.add(part);
+    }
+    if (this.#bodyBytes < length) {
       if (!source.ended) return undefined;
       throw new FramingError(
         `Cannot read message: stream ended after ${this.#bodyBytes} of ` +
-          `${this.#length} bytes`,
+          `${length} bytes`,
       );
     }
-    const skipped = this.#length > this.#max;
-    this.#length = this.#body = undefined;
+    this.#length = undefined;
     this.#bodyBytes = 0;
-    return skipped ? this.take(source) : parseBody(body);
+    if (length > this.#max) return this.take(source);
+    return parseText(withoutLeadingBlanks(textOf(this.#body)));
   }
 
   #takeHeader(source: Source): number | undefined {
@@ -286,30 +288,6 @@ class HeaderUnframer implements Unframer {
     if (this.#text === undefined) return undefined;
     source.at = at + length;
     return this.#text.slice(at, at + length);
-  }
-
-  #takeBody(source: Source, length: number): Uint8Array | undefined {
-    if (this.#body === undefined) {
-      const { chunk, at } = source;
-      if (chunk.length - at >= length) {
-        source.at = at + length;
-        return chunk.subarray(at, at + length);
-      }
-      this.#body = new Uint8Array(length);
-    }
-    while (this.#bodyBytes < length && source.more()) {
-      const part = source.takeAtMost(length - this.#bodyBytes);
-      this.#body.set(part, this.#bodyBytes);
-      this.#bodyBytes += part.length;
-    }
-    return this.#bodyBytes === length ? this.#body : undefined;
-  }
-
-  #skipBody(source: Source, length: number): Uint8Array | undefined {
-    while (this.#bodyBytes < length && source.more()) {
-      this.#bodyBytes += source.takeAtMost(length - this.#bodyBytes).length;
-    }
-    return this.#bodyBytes === length ? EMPTY : undefined;
   }
 }
 
@@ -387,17 +365,15 @@ function parseHeader(block: string): number {
   return length;
 }
 
-function parseBody(bytes: Uint8Array): object {
-  let text: string;
+function textOf(gathered: GatheredText): string {
   try {
-    text = decoder.decode(bytes);
+    return gathered.take();
   } catch (error) {
     throw new ProtocolError("Cannot read message: body is not UTF-8", {
       code: ErrorCode.ParseError,
       cause: error,
     });
   }
-  return parseText(withoutLeadingBlanks(text));
 }
 
 /** JSON's white space (RFC 8259 §2) and byte order marks. */

@@ -31,7 +31,11 @@ import {
   statelessVersions,
 } from "./revisions.ts";
 import { findFaults } from "./_schema_gate.ts";
-import { registeredTools, type Tool } from "../tools/registry.ts";
+import {
+  type JSONSchema,
+  registeredTools,
+  type Tool,
+} from "../tools/registry.ts";
 
 /** Who a server or client says it is (MCP schema `Implementation`). */
 export interface Implementation {
@@ -262,9 +266,17 @@ const DATA: ReadonlySet<string> = new Set([
   "examples",
 ]);
 
+/** Schemas as they are sent, by schema; later changes of it are not seen. */
+const sent = new WeakMap<JSONSchema, unknown>();
+
 /** Some clients refuse a tool whose schema names draft 7, at any depth, whatever it means. */
-function withoutDialect(value: unknown, isMap = false): unknown {
-  if (Array.isArray(value)) return value.map((item) => withoutDialect(item));
+function withoutDialect(schema: JSONSchema): unknown {
+  if (!sent.has(schema)) sent.set(schema, stripDialect(schema));
+  return sent.get(schema);
+}
+
+function stripDialect(value: unknown, isMap = false): unknown {
+  if (Array.isArray(value)) return value.map((item) => stripDialect(item));
   if (!isObject(value)) return value;
   const kept = isMap
     ? Object.entries(value)
@@ -273,7 +285,7 @@ function withoutDialect(value: unknown, isMap = false): unknown {
     key,
     !isMap && DATA.has(key)
       ? member
-      : withoutDialect(member, !isMap && SCHEMA_MAPS.has(key)),
+      : stripDialect(member, !isMap && SCHEMA_MAPS.has(key)),
   ]));
 }
 

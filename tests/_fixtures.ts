@@ -1,8 +1,13 @@
 /**
- * What several tests need: bytes in chunks, and two ends of a pipe in memory.
+ * What several tests need: bytes in chunks, two ends of a pipe in memory,
+ * programs and servers to run, and what to ask of them.
  *
  * @module
  */
+
+import { MetaKey } from "../protocol/_meta.ts";
+import { revisions } from "../protocol/revisions.ts";
+import type { Tool } from "../tools/registry.ts";
 
 /** The two directions at one end of a {@linkcode memoryPair}. */
 export interface Duplex {
@@ -17,16 +22,31 @@ export interface Duplex {
  * @param bytes All the bytes.
  * @param cut Where they are cut, ascending: `[]` is one chunk, `bytes.keys()`
  * byte by byte. A position named twice, or 0, gives an empty chunk.
+ * @param type `"bytes"` for one that fills the reader's buffer, as a pipe does;
+ * it has no empty chunks.
  */
 export function chunked(
   bytes: Uint8Array,
   cut: Iterable<number>,
+  type?: "bytes",
 ): ReadableStream<Uint8Array> {
   const borders = [...cut, bytes.length];
-  return ReadableStream.from(
-    borders.map((end, i) => bytes.slice(borders[i - 1] ?? 0, end)),
-  );
+  const chunks = borders.map((end, i) => bytes.slice(borders[i - 1] ?? 0, end));
+  if (type === undefined) return ReadableStream.from(chunks);
+  const full = chunks.values().filter((chunk) => chunk.length > 0);
+  return new ReadableStream({
+    type,
+    pull(controller): void {
+      const { done, value } = full.next();
+      if (!done) return controller.enqueue(value);
+      controller.close();
+      controller.byobRequest?.respond(0);
+    },
+  });
 }
+
+/** The kinds of stream that {@linkcode chunked} makes. */
+export const STREAM_TYPES = [undefined, "bytes"] as const;
 
 /** Two ends: what is written at one is read at the other. */
 export function memoryPair(): [Duplex, Duplex] {
@@ -37,6 +57,105 @@ export function memoryPair(): [Duplex, Duplex] {
     { readable: there.readable, writable: back.writable },
   ];
 }
+
+/**
+ * What a request says of itself in its `params` by the rules of a revision:
+ * nothing where the handshake has said it.
+ *
+ * @param version The revision's date.
+ */
+export function claimOf(version: string): { _meta?: Record<string, unknown> } {
+  if (revisions.get(version)?.opening !== "request") return {};
+  return {
+    _meta: {
+      [MetaKey.protocolVersion]: version,
+      [MetaKey.clientCapabilities]: {},
+    },
+  };
+}
+
+/**
+ * Arguments that a tool takes: the first example or choice that its schema
+ * gives for each.
+ *
+ * @param tool The tool.
+ */
+export function exampleArguments(tool: Tool): Record<string, unknown> {
+  const properties = tool.inputSchema["properties"] as Record<
+    string,
+    { enum?: unknown[]; examples?: unknown[] }
+  >;
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [
+      name,
+      (schema.examples ?? schema.enum)?.[0],
+    ]),
+  );
+}
+
+/** An empty folder. Leaving the block removes it, whatever it then holds. */
+export async function temporaryFolder(): Promise<
+  { path: string } & AsyncDisposable
+> {
+  const path = await Deno.makeTempDir();
+  return {
+    path,
+    [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }),
+  };
+}
+
+/** How {@linkcode run} runs a program. */
+export interface RunOptions {
+  /** Its working directory, the checkout if absent. */
+  cwd?: string | undefined;
+  /** Variables added to its environment. */
+  env?: Record<string, string> | undefined;
+  /** What it reads, nothing if absent. */
+  input?: Uint8Array<ArrayBuffer> | undefined;
+  /** How long it may take, in milliseconds, a minute if absent. */
+  limitMs?: number | undefined;
+}
+
+/** What a program wrote, and its exit code. */
+export interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/**
+ * Run a program to its end.
+ *
+ * @param command The program and its arguments.
+ * @param options Where and how.
+ */
+export async function run(
+  [program = "", ...args]: readonly string[],
+  options: RunOptions = {},
+): Promise<Ran> {
+  const { cwd = ROOT, env, input = new Uint8Array(), limitMs = 60_000 } =
+    options;
+  const child = new Deno.Command(program, {
+    args,
+    cwd,
+    env: { NO_COLOR: "1", ...env },
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+    signal: AbortSignal.timeout(limitMs),
+  }).spawn();
+  const output = child.output();
+  await new Blob([input]).stream().pipeTo(child.stdin).catch(() => {});
+  const { code, stdout, stderr } = await output;
+  const decoder = new TextDecoder();
+  return {
+    code,
+    stdout: decoder.decode(stdout),
+    stderr: decoder.decode(stderr),
+  };
+}
+
+const ROOT = `${import.meta.dirname}/..`;
 
 /** How {@linkcode startServer} starts a server. */
 export interface StartOptions {

@@ -26,11 +26,32 @@ export interface FramingCase {
   skip?: Partial<Record<Framing, string>>;
 }
 
-/** How the cases make frames. */
-export const FRAMES: Record<Framing, Frame> = {
-  "content-length": (body) => `Content-Length: ${body.length}\r\n\r\n${body}`,
-  "newline": (body) => `${body}\n`,
+/** What stands around a body of so many bytes. */
+export interface Wrapping {
+  before: (bytes: number) => string;
+  after: string;
+}
+
+/** How each framing makes a frame. */
+export const WRAPPINGS: Record<Framing, Wrapping> = {
+  "content-length": {
+    before: (bytes) => `Content-Length: ${bytes}\r\n\r\n`,
+    after: "",
+  },
+  "newline": { before: () => "", after: "\n" },
 };
+
+/** What makes the frames of a framing. */
+export function frameIn(framing: Framing): Frame {
+  const { before, after } = WRAPPINGS[framing];
+  return (body) => before(body.length) + body + after;
+}
+
+/** Put a text into a frame, which then is text too. */
+export function frameText(text: string, framing: Framing): string {
+  const { before, after } = WRAPPINGS[framing];
+  return before(utf8(text).length) + text + after;
+}
 
 /** The bytes of a text in UTF-8, a character each. */
 export function utf8(text: string): string {

@@ -6,7 +6,7 @@
  */
 
 import type { Framing } from "../framing.ts";
-import { FRAMES, utf8 } from "./_framing_cases.ts";
+import { frameIn, utf8 } from "./_framing_cases.ts";
 
 /** Numbers from 0 to 1 (mulberry32). */
 export type Random = () => number;
@@ -75,13 +75,14 @@ const SCRAPS = [
 
 /** A stream, a character for each byte, most of it in the framing. */
 export function randomStream(random: Random, framing: Framing): string {
+  const frame = frameIn(framing);
   const parts = Array.from({ length: 1 + Math.floor(random() * 8) }, () => {
     const body = pick(BODIES, random);
     const kind = random();
     if (kind < 0.1) return pick(SCRAPS, random);
-    if (kind < 0.2) return `\r\n${SCRAPS[0]}${FRAMES[framing](body)}`;
+    if (kind < 0.2) return `\r\n${SCRAPS[0]}${frame(body)}`;
     if (kind < 0.3) return pick(HEADERS, random)(body) + body;
-    return FRAMES[framing](body);
+    return frame(body);
   });
   const stream = parts.join("");
   const at = Math.floor(random() * stream.length);

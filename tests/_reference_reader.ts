@@ -16,10 +16,16 @@ export function expectedOutcomes(
   framing?: Framing,
 ): string[] {
   const input = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
-  const isLine = framing === undefined
-    ? /^[{[]/.test(skipBlanks(input))
-    : framing === "newline";
-  return (isLine ? readLines : readFrames)(input, maxMessageBytes);
+  return READERS[framing ?? detect(skipBlanks(input))](input, maxMessageBytes);
+}
+
+const READERS: Record<Framing, (input: string, max: number) => string[]> = {
+  "content-length": readFrames,
+  "newline": readLines,
+};
+
+function detect(input: string): Framing {
+  return /^[{[]/.test(input) ? "newline" : "content-length";
 }
 
 function readLines(input: string, max: number): string[] {

@@ -12,13 +12,12 @@ import {
   MessageReader,
   readMessage,
 } from "../framing.ts";
+import { FRAMINGS } from "../protocol/_framers.ts";
 import { ProtocolError, TransportError } from "../protocol/errors.ts";
-import { chunked } from "./_fixtures.ts";
-import { FRAMES, FRAMING_CASES } from "./_framing_cases.ts";
+import { chunked, STREAM_TYPES } from "./_fixtures.ts";
+import { frameIn, FRAMING_CASES, WRAPPINGS } from "./_framing_cases.ts";
 import { randomCut, randomNumbers, randomStream } from "./_random_streams.ts";
 import { expectedOutcomes, outcomesOf } from "./_reference_reader.ts";
-
-const FRAMINGS: Framing[] = ["content-length", "newline"];
 
 /** The bytes of a string that has a character for each. */
 function bytesOf(binary: string): Uint8Array<ArrayBuffer> {
@@ -42,11 +41,11 @@ function failingAfter(binary: string): ReadableStream<Uint8Array> {
   }());
 }
 
-/** Whole, byte by byte, and cut at each position; a long stream at 500 of them. */
+/** Whole, byte by byte, and cut at each position; a long stream at 200 of them. */
 function* cutsOf(bytes: Uint8Array): Generator<number[]> {
   yield [];
   yield [...bytes.keys()];
-  const step = Math.ceil(bytes.length / 500);
+  const step = Math.ceil(bytes.length / 200);
   for (let at = 1; at < bytes.length; at += step) yield [at];
 }
 
@@ -68,12 +67,15 @@ for (const framing of FRAMINGS) {
   for (const { does, input, gives, max = 100_000, skip } of FRAMING_CASES) {
     if (skip?.[framing] !== undefined) continue;
     Deno.test(`readMessage() ${does} (${framing})`, async () => {
-      const bytes = bytesOf(input(FRAMES[framing]));
+      const bytes = bytesOf(input(frameIn(framing)));
       for (const cut of cutsOf(bytes)) {
-        const options = { framing, maxMessageBytes: max };
-        const reader = new MessageReader(chunked(bytes, cut), options);
-        const where = cut.length === 1 ? `cut at ${cut}` : `${cut.length} cuts`;
-        assertOutcomes(await outcomesOf(reader), gives, where);
+        for (const type of STREAM_TYPES) {
+          const options = { framing, maxMessageBytes: max };
+          const reader = new MessageReader(chunked(bytes, cut, type), options);
+          const places = cut.length === 1 ? `at ${cut}` : `${cut.length} times`;
+          const where = `cut ${places}, type ${type}`;
+          assertOutcomes(await outcomesOf(reader), gives, where);
+        }
       }
     });
   }
@@ -87,15 +89,17 @@ for (const framing of FRAMINGS) {
       const cut = randomCut(random, bytes.length);
       const maxMessageBytes = 1 + Math.floor(random() * 40);
       for (const known of [framing, undefined]) {
-        const reader = new MessageReader(chunked(bytes, cut), {
-          framing: known,
-          maxMessageBytes,
-        });
-        assertOutcomes(
-          await outcomesOf(reader),
-          expectedOutcomes(bytes, maxMessageBytes, known),
-          `stream ${i}, framing ${known}, limit ${maxMessageBytes}`,
-        );
+        for (const type of STREAM_TYPES) {
+          const reader = new MessageReader(chunked(bytes, cut, type), {
+            framing: known,
+            maxMessageBytes,
+          });
+          assertOutcomes(
+            await outcomesOf(reader),
+            expectedOutcomes(bytes, maxMessageBytes, known),
+            `stream ${i}, framing ${known}, limit ${maxMessageBytes}, type ${type}`,
+          );
+        }
       }
     }
   });
@@ -147,7 +151,7 @@ Deno.test("MessageReader.framing is not detected where it was given", async () =
 });
 
 for (const framing of FRAMINGS) {
-  const frame = FRAMES[framing];
+  const frame = frameIn(framing);
 
   Deno.test(`readMessage() serves what is buffered without another read (${framing})`, async () => {
     const stream = failingAfter(frame("{}").repeat(3));
@@ -194,9 +198,7 @@ for (const framing of FRAMINGS) {
     const before = heldBytes();
     let most = 0;
     const stream = ReadableStream.from(function* (): Generator<Uint8Array> {
-      if (framing === "content-length") {
-        yield bytesOf(`Content-Length: ${size}\r\n\r\n`);
-      }
+      yield bytesOf(WRAPPINGS[framing].before(size));
       for (let sent = 0; sent < size; sent += 64 * 1024) {
         yield new Uint8Array(64 * 1024).fill(0x78);
         most = Math.max(most, heldBytes());
@@ -220,7 +222,7 @@ const COSTLY: [what: string, stream: () => string, chunkBytes: number][] = [
   ["100,000 lines in one chunk", () => LINE.repeat(100_000), Infinity],
   [
     "100,000 frames in one chunk",
-    () => FRAMES["content-length"](LINE).repeat(100_000),
+    () => frameIn("content-length")(LINE).repeat(100_000),
     Infinity,
   ],
   [
@@ -237,7 +239,7 @@ const COSTLY: [what: string, stream: () => string, chunkBytes: number][] = [
   ["a line in many chunks", () => `["${"x".repeat(8_000_000)}"]`, 512],
   [
     "a frame in many chunks",
-    () => FRAMES["content-length"](`["${"x".repeat(8_000_000)}"]`),
+    () => frameIn("content-length")(`["${"x".repeat(8_000_000)}"]`),
     512,
   ],
 ];

@@ -1,5 +1,10 @@
-import { assertEquals, assertLess, assertStrictEquals } from "@std/assert";
-import { Pieces, Source } from "../../protocol/_bytes.ts";
+import {
+  assertEquals,
+  assertLess,
+  assertStrictEquals,
+  assertThrows,
+} from "@std/assert";
+import { GatheredText, Pieces, Source } from "../../protocol/_bytes.ts";
 
 /** A source into which chunks were put, a character for each byte. */
 function sourceOf(...chunks: string[]): Source {
@@ -90,36 +95,79 @@ Deno.test("Source.firstByte() copies no chunk to give back what only looked like
   assertStrictEquals(source.chunk, chunk);
 });
 
-Deno.test("Pieces.join() gives all bytes in order, and shift() piece by piece", () => {
+Deno.test("Pieces.shift() gives all bytes in order", () => {
   const sizes = [1, 0, 2000, 3, 70_000, 5, 1024, 1023, 40_000];
   const chunks = sizes.map((size, i) => new Uint8Array(size).fill(i));
-  const [joined, shifted] = [new Pieces(), new Pieces()];
-  for (const chunk of chunks) {
-    joined.add(chunk);
-    shifted.add(chunk);
-  }
-  const expected = new Uint8Array(sizes.reduce((sum, size) => sum + size));
-  let at = 0;
-  for (const chunk of chunks) {
-    expected.set(chunk, at);
-    at += chunk.length;
-  }
-  assertEquals(joined.length, expected.length);
-  assertEquals(joined.join(), expected);
+  const pieces = new Pieces();
+  for (const chunk of chunks) pieces.add(chunk);
+  const given = chunks.flatMap((chunk) => [...chunk]);
+  assertEquals(pieces.length, given.length);
 
-  const pieces: number[] = [];
-  for (let piece; (piece = shifted.shift()) !== undefined;) {
-    pieces.push(...piece);
+  const shifted: number[] = [];
+  for (let piece; (piece = pieces.shift()) !== undefined;) {
+    shifted.push(...piece);
   }
-  assertEquals(Uint8Array.from(pieces), expected);
-  assertEquals(shifted.length, 0);
+  assertEquals(shifted, given);
+  assertEquals(pieces.length, 0);
 });
 
-Deno.test("Pieces.join() copies nothing where there is one big piece", () => {
-  const pieces = new Pieces();
-  const chunk = new Uint8Array(4096);
-  pieces.add(chunk);
-  assertStrictEquals(pieces.join(), chunk);
+Deno.test("Pieces hold copies, so that what was added may be written over", () => {
+  for (const size of [1, 100, 70_000]) {
+    const pieces = new Pieces();
+    const chunk = new Uint8Array(size).fill(7);
+    pieces.add(chunk);
+    chunk.fill(0);
+    assertEquals(pieces.shift(), new Uint8Array(size).fill(7));
+  }
+});
+
+const TEXTS: [what: string, text: string][] = [
+  ["short", "comió 漢🎉"],
+  ["of one block", "x".repeat(65_536)],
+  ["of many blocks", "comió 漢🎉".repeat(20_000)],
+];
+for (const [what, text] of TEXTS) {
+  for (const size of [1, 3, 1000, 40_000, 65_536, 100_000]) {
+    Deno.test(`GatheredText.take() gives a text ${what} that came in pieces of ${size} bytes`, () => {
+      const gathered = new GatheredText();
+      const bytes = new TextEncoder().encode(text);
+      // Twice: the first must leave nothing behind.
+      for (let round = 0; round < 2; round++) {
+        for (let at = 0; at < bytes.length; at += size) {
+          const piece = bytes.slice(at, at + size);
+          gathered.add(piece);
+          piece.fill(0);
+        }
+        assertEquals(gathered.take() === text, true);
+      }
+    });
+  }
+}
+
+Deno.test("GatheredText.take() throws where a byte is not UTF-8, and begins anew", () => {
+  const whole = new TextEncoder().encode("é".repeat(100_000));
+  for (const at of [0, 1, 65_535, 65_536, 100_001, whole.length - 1]) {
+    const bytes = whole.slice();
+    bytes[at] = 0xff;
+    const gathered = new GatheredText();
+    for (const size of [1000, 50_000]) {
+      for (let from = 0; from < bytes.length; from += size) {
+        gathered.add(bytes.subarray(from, from + size));
+      }
+      assertThrows(() => gathered.take(), TypeError);
+      gathered.add(new TextEncoder().encode("é"));
+      assertEquals(gathered.take(), "é");
+    }
+  }
+});
+
+Deno.test("GatheredText.clear() forgets half a character", () => {
+  const gathered = new GatheredText();
+  gathered.add(new Uint8Array(70_000).fill(0x78));
+  gathered.add(new Uint8Array([0xc3]));
+  gathered.clear();
+  gathered.add(new Uint8Array([0x78]));
+  assertEquals(gathered.take(), "x");
 });
 
 const KEPT: [what: string, chunk: () => Uint8Array][] = [

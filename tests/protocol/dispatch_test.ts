@@ -2,13 +2,15 @@ import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { dispatch } from "../../protocol/_dispatch.ts";
 import type { Session } from "../../protocol/_methods.ts";
 import { MetaKey } from "../../protocol/_meta.ts";
-import { PROTOCOL_VERSIONS, revisions } from "../../protocol/revisions.ts";
+import {
+  PROTOCOL_VERSIONS,
+  revisions,
+  statelessVersions,
+} from "../../protocol/revisions.ts";
 import { register } from "../../tools/registry.ts";
+import { claimOf } from "../_fixtures.ts";
 
-const STATELESS = {
-  [MetaKey.protocolVersion]: "2026-07-28",
-  [MetaKey.clientCapabilities]: {},
-};
+const { _meta: STATELESS } = claimOf("2026-07-28");
 const PROTOTYPE_NAMES = [
   "__proto__",
   "constructor",
@@ -169,8 +171,7 @@ Deno.test("dispatch() knows no method of Object.prototype", () => {
   for (const name of PROTOTYPE_NAMES) {
     for (const version of PROTOCOL_VERSIONS) {
       const { session } = startSession(version);
-      const params = version === "2026-07-28" ? { _meta: STATELESS } : {};
-      const answer = dispatch(request(name, params), session);
+      const answer = dispatch(request(name, claimOf(version)), session);
       assertEquals(verdict(answer), [1, -32601], `${name}, ${version}`);
     }
   }
@@ -302,7 +303,7 @@ for (const [title, messages, expected] of WARNED) {
 const UNSUPPORTED = (requested: string): unknown => ({
   code: -32022,
   message: "Unsupported protocol version",
-  data: { supported: ["2026-07-28"], requested },
+  data: { supported: statelessVersions, requested },
 });
 const META: [title: string, method: string, params: unknown, code: unknown][] =
   [

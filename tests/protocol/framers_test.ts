@@ -4,12 +4,11 @@ import {
   detectFraming,
   encodeFrame,
   framers,
-  type Framing,
+  FRAMINGS,
   maxFrameBytes,
   type Unframer,
 } from "../../protocol/_framers.ts";
-
-const FRAMINGS: Framing[] = ["content-length", "newline"];
+import { frameText } from "../_framing_cases.ts";
 
 function textOf(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
@@ -59,7 +58,9 @@ for (const framing of FRAMINGS) {
     ) {
       const target = new Uint8Array(maxFrameBytes(json));
       const length = framer.encodeInto(json, target);
-      assertEquals(target.subarray(0, length), encodeFrame(json, framing));
+      const frame = target.subarray(0, length);
+      assertEquals(textOf(frame), frameText(json, framing));
+      assertEquals(frame, encodeFrame(json, framing));
     }
   });
 

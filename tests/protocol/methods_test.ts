@@ -4,13 +4,16 @@ import { endSubscriptions, type Session } from "../../protocol/_methods.ts";
 import { ToolError } from "../../protocol/errors.ts";
 import { Logger } from "../../runtime/log.ts";
 import { MetaKey } from "../../protocol/_meta.ts";
-import { type ProtocolVersion, revisions } from "../../protocol/revisions.ts";
+import {
+  newestHandshake,
+  type ProtocolVersion,
+  revisions,
+  statelessVersions,
+} from "../../protocol/revisions.ts";
 import { register, type Tool } from "../../tools/registry.ts";
+import { claimOf } from "../_fixtures.ts";
 
-const STATELESS = {
-  [MetaKey.protocolVersion]: "2026-07-28",
-  [MetaKey.clientCapabilities]: {},
-};
+const { _meta: STATELESS } = claimOf("2026-07-28");
 const SERVER_INFO = { name: "miniagent-server", version: "0.1" };
 const INTERNAL = { code: -32603, message: "Internal error" };
 const ANY = { type: "object" };
@@ -57,7 +60,7 @@ function startSession(
     write: (text) => void errors.push(text.replace("ERROR test: ", "")),
   });
   const session: Session = { log };
-  if (version !== undefined && version !== "2026-07-28") {
+  if (revisions.get(version ?? "")?.opening === "handshake") {
     ask(session, "initialize", { protocolVersion: version });
   }
   return { session, errors };
@@ -102,6 +105,7 @@ Deno.test("initialize answers the lab's bytes to 2024-11-05", async () => {
   );
 });
 
+const NEWEST = newestHandshake.protocolVersion;
 const VERSIONS: [
   asked: unknown,
   answered: string,
@@ -112,10 +116,10 @@ const VERSIONS: [
   ["2025-03-26", "2025-03-26", "2025-03-26", "2025-03-26"],
   ["2025-06-18", "2025-06-18", "2025-06-18", "2025-06-18"],
   ["2025-11-25", "2025-11-25", "2025-11-25", "2025-11-25"],
-  ["2026-07-28", "2026-07-28", "2025-11-25", "2025-11-25"],
-  ["9999-01-01", "9999-01-01", "2024-11-05", "2025-11-25"],
-  ["__proto__", "__proto__", "2024-11-05", "2025-11-25"],
-  ["", "", "2024-11-05", "2025-11-25"],
+  ["2026-07-28", "2026-07-28", NEWEST, NEWEST],
+  ["9999-01-01", "9999-01-01", "2024-11-05", NEWEST],
+  ["__proto__", "__proto__", "2024-11-05", NEWEST],
+  ["", "", "2024-11-05", NEWEST],
   [undefined, "2024-11-05", "2024-11-05", "2024-11-05"],
   [null, "2024-11-05", "2024-11-05", "2024-11-05"],
   [7, "2024-11-05", "2024-11-05", "2024-11-05"],
@@ -150,7 +154,7 @@ Deno.test("initialize and server/discover say who the server is and how to use i
   });
   assertEquals<unknown>(await ask(session, "server/discover", stateless()), {
     resultType: "complete",
-    supportedVersions: ["2026-07-28"],
+    supportedVersions: statelessVersions,
     capabilities: { tools: {} },
     instructions: "Conjugate.",
     ttlMs: 3_600_000,
@@ -167,22 +171,13 @@ Deno.test("ping answers exactly {} in every handshake revision", async () => {
   }
 });
 
-const EXTRA_FIELDS: Record<ProtocolVersion, string[]> = {
-  "2024-11-05": [],
-  "2025-03-26": ["annotations"],
-  "2025-06-18": ["annotations", "title", "outputSchema"],
-  "2025-11-25": ["annotations", "title", "outputSchema", "icons"],
-  "2026-07-28": ["annotations", "title", "outputSchema", "icons"],
-};
-for (const [version, extra] of Object.entries(EXTRA_FIELDS)) {
+for (const [version, { opening, toolFields }] of revisions) {
   Deno.test(`tools/list shows the fields of a tool that ${version} knows`, async () => {
     const { session } = startSession(version);
-    const isStateless = version === "2026-07-28";
-    const params = isStateless ? stateless() : {};
-    const result = await ask(session, "tools/list", params) as {
+    const result = await ask(session, "tools/list", claimOf(version)) as {
       tools: Record<string, unknown>[];
     };
-    const fields = ["name", "description", "inputSchema", ...extra];
+    const fields = ["name", "description", "inputSchema", ...toolFields];
     assertEquals(Object.keys(result.tools[0] ?? {}), fields);
     assertEquals(Object.keys(result.tools[1] ?? {}).length, 3);
     assertEquals(
@@ -195,7 +190,7 @@ for (const [version, extra] of Object.entries(EXTRA_FIELDS)) {
     assertEquals(JSON.stringify(result).includes("$schema"), false);
     assertEquals(
       Object.keys(result),
-      isStateless
+      opening === "request"
         ? ["resultType", "tools", "ttlMs", "cacheScope", "_meta"]
         : ["tools"],
     );
@@ -417,7 +412,7 @@ for (const [title, params, message] of REFUSED) {
   Deno.test(`tools/call answers -32602 in every revision when it has ${title}`, async () => {
     for (const version of revisions.keys()) {
       const { session } = startSession(version);
-      const all = version === "2026-07-28" ? stateless(params) : params;
+      const all = { ...params, ...claimOf(version) };
       const error = await ask(session, "tools/call", all);
       assertEquals(codeOf(error), -32602);
       assertMatch((error as Error).message, message);
@@ -443,7 +438,7 @@ for (const [args, messages] of WRONG) {
     for (const [version, { invalidArguments }] of revisions) {
       const { session, errors } = startSession(version);
       const params = { name: "full", arguments: JSON.parse(args) };
-      const all = version === "2026-07-28" ? stateless(params) : params;
+      const all = { ...params, ...claimOf(version) };
       const answer = await ask(session, "tools/call", all);
       const { content, isError } = answer as ReturnType<typeof JSON.parse>;
       assertEquals(isError, invalidArguments === "result" ? true : undefined);
@@ -483,12 +478,12 @@ Deno.test("tools/call takes arguments null or absent as {}", async () => {
   );
 });
 
-for (const { protocolVersion, structuredContent } of revisions.values()) {
-  Deno.test(`tools/call gives an object to ${protocolVersion} as it takes it`, async () => {
-    const { session } = startSession(protocolVersion);
-    const isStateless = protocolVersion === "2026-07-28";
+for (const [version, { opening, structuredContent }] of revisions) {
+  Deno.test(`tools/call gives an object to ${version} as it takes it`, async () => {
+    const { session } = startSession(version);
+    const isStateless = opening === "request";
     const params = { name: "full", arguments: { n: 1, s: "a" } };
-    const all = isStateless ? stateless(params) : params;
+    const all = { ...params, ...claimOf(version) };
     const result = await ask(session, "tools/call", all);
     assertEquals(
       JSON.stringify(result),
@@ -515,7 +510,7 @@ for (const [title, fn, expected] of MISFITS) {
     for (const version of revisions.keys()) {
       const { session, errors } = startSession(version);
       const params = { name: nameOf(title) };
-      const all = version === "2026-07-28" ? stateless(params) : params;
+      const all = { ...params, ...claimOf(version) };
       assertEquals<unknown>(await ask(session, "tools/call", all), INTERNAL);
       assertMatch(errors[0] ?? "", expected as RegExp);
     }
