@@ -431,8 +431,7 @@ export class MCPClient implements AsyncDisposable {
     };
     const blame = (error: unknown): never => {
       throw new ProtocolError(
-        `Cannot call tool ${describe(name)}: its inputSchema cannot be used: ` +
-          messageOf(error),
+        `Cannot call tool ${describe(name)}: ${messageOf(error)}`,
         { code: ErrorCode.InternalError, cause: error },
       );
     };

@@ -6,6 +6,7 @@
  */
 
 import { describe } from "../protocol/jsonrpc.ts";
+import { FRAMINGS } from "../protocol/_framers.ts";
 import {
   PROTOCOL_VERSIONS,
   type ProtocolVersion,
@@ -97,7 +98,7 @@ export function checkClientOptions(options: MCPClientOptions): void {
     ...PROTOCOL_VERSIONS,
     "auto",
   ]);
-  checkChoice("framing", framing, ["content-length", "newline"]);
+  checkChoice("framing", framing, FRAMINGS);
   checkTimeout("requestTimeoutMs", options.requestTimeoutMs);
   checkTimeout("closeTimeoutMs", options.closeTimeoutMs);
   if (

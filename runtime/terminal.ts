@@ -12,6 +12,7 @@ import {
   ToolError,
   TransportError,
 } from "../protocol/errors.ts";
+import { FRAMINGS } from "../protocol/_framers.ts";
 import { VERSION } from "../protocol/_meta.ts";
 import {
   PROTOCOL_VERSIONS,
@@ -48,10 +49,11 @@ start another program, allow that: --allow-run=npx, for one.
 Options:
   --json '{…}'             the arguments as one JSON object
   --raw                    print JSON: the tools, or the whole result
-  --framing FRAMING        content-length or newline (default newline with a
-                           COMMAND)
+  --framing FRAMING        ${FRAMINGS.join(" or ")} (default newline with a
+                           COMMAND, else content-length)
   --protocol VERSION       ${PROTOCOL_VERSIONS.join(", ")}
-                           or auto (default auto with a COMMAND)
+                           or auto (default auto with a COMMAND, else
+                           ${PROTOCOL_VERSIONS[0]})
   --timeout MS             wait this long for each answer (default 60000)
   --quiet                  do not show what the server writes to its stderr
   --log-level LEVEL        lowest level logged: ${LOG_LEVELS.join(", ")}
@@ -59,8 +61,9 @@ Options:
   --help, -h               print this and exit
   --version                print the version and exit
 
-Exit codes: 0 success; 1 the tool said no; 2 usage; 3 the server refused or broke
-the protocol; 4 the server could not be started, is gone, or did not answer.
+Exit codes: 0 success; 1 the tool said no; 2 usage; 3 the arguments fail the
+schema, or the server refused or broke the protocol; 4 the server could not be
+started, is gone, or did not answer.
 
 Examples:
   client.ts call conjugate verb=eat tense=past_simple person=3sg
@@ -169,7 +172,7 @@ function shown(text: () => string): string {
   }
 }
 
-/** Most servers speak lines and some revision; ours both framings and all of them. */
+/** Most servers speak lines and some revision; ours every framing and all of them. */
 function optionsFrom(
   flags: ReadonlyMap<string, unknown>,
   command: readonly string[] | undefined,
@@ -217,7 +220,7 @@ function parseTask(args: readonly string[]): Task {
     new Map([
       ["json", { parse: jsonObject }],
       ["raw", {}],
-      ["framing", { parse: oneOf(["content-length", "newline"]) }],
+      ["framing", { parse: oneOf(FRAMINGS) }],
       ["protocol", { parse: oneOf([...PROTOCOL_VERSIONS, "auto"]) }],
       ["timeout", { parse: milliseconds }],
       ["quiet", {}],

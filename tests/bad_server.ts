@@ -15,6 +15,7 @@ import {
   MessageReader,
   readMessage,
 } from "../framing.ts";
+import { statelessVersions } from "../protocol/revisions.ts";
 
 interface Request {
   id?: number;
@@ -32,7 +33,6 @@ interface Behaviour {
 }
 
 const MIB = 1024 * 1024;
-const STATELESS = "2026-07-28";
 const TOOL = {
   name: "send",
   description: "Send messages",
@@ -40,7 +40,7 @@ const TOOL = {
 };
 const DISCOVERED = {
   resultType: "complete",
-  supportedVersions: [STATELESS],
+  supportedVersions: statelessVersions,
   capabilities: { tools: {} },
 };
 

@@ -21,6 +21,7 @@ import {
   TransportError,
 } from "../client.ts";
 import type { Framing } from "../framing.ts";
+import { FRAMINGS } from "../protocol/_framers.ts";
 import {
   badServer,
   type MarkedCommand,
@@ -29,7 +30,6 @@ import {
   withClient,
 } from "./_clients.ts";
 
-const FRAMINGS: readonly Framing[] = ["content-length", "newline"];
 /** Far less than any time-out of a quiet client, far more than a process takes to start. */
 const SOON_MS = 5_000;
 

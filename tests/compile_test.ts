@@ -10,6 +10,7 @@
 
 import { assertEquals } from "@std/assert";
 import config from "../deno.json" with { type: "json" };
+import { run, temporaryFolder } from "./_fixtures.ts";
 
 const ROOT = `${import.meta.dirname}/..`;
 const SMOKE = `${ROOT}/experiments/31-mcp-server-smoke`;
@@ -21,7 +22,6 @@ const CLIENT = [
   "--allow-run",
   `${ROOT}/client.ts`,
 ];
-const LIMIT_MS = 60_000;
 
 const ROUND_TRIP = [
   ["list"],
@@ -46,7 +46,7 @@ Deno.test(
     await using folder = await temporaryFolder();
     const server = await compile("compile:server", folder.path);
     const input = await Deno.readFile(`${SMOKE}/input.bin`);
-    assertEquals(await run([server], input), {
+    assertEquals(await run([server], { input }), {
       code: 0,
       stdout: await Deno.readTextFile(`${SMOKE}/output.bin`),
       stderr: await Deno.readTextFile(`${SMOKE}/stderr.log`),
@@ -111,36 +111,4 @@ async function compile(
   const { code, stderr } = await run(words);
   assertEquals(code, 0, stderr);
   return words[words.indexOf("--output") + 1] ?? "";
-}
-
-async function temporaryFolder(): Promise<{ path: string } & AsyncDisposable> {
-  const path = await Deno.makeTempDir();
-  return {
-    path,
-    [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }),
-  };
-}
-
-async function run(
-  [program = "", ...args]: string[],
-  input: Uint8Array<ArrayBuffer> = new Uint8Array(),
-): Promise<{ code: number; stdout: string; stderr: string }> {
-  const child = new Deno.Command(program, {
-    args,
-    cwd: ROOT,
-    env: { NO_COLOR: "1" },
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
-    signal: AbortSignal.timeout(LIMIT_MS),
-  }).spawn();
-  const output = child.output();
-  await new Blob([input]).stream().pipeTo(child.stdin).catch(() => {});
-  const { code, stdout, stderr } = await output;
-  const decoder = new TextDecoder();
-  return {
-    code,
-    stdout: decoder.decode(stdout),
-    stderr: decoder.decode(stderr),
-  };
 }

@@ -8,11 +8,11 @@
 import { assert, assertEquals, assertLess, assertRejects } from "@std/assert";
 import { MCPClient, TransportError } from "../client.ts";
 import { encodeMessage, type Framing } from "../framing.ts";
+import { FRAMINGS } from "../protocol/_framers.ts";
 import { serve } from "../server.ts";
 import { chunked, type StartedServer, startServer } from "./_fixtures.ts";
 import "../tools/mod.ts";
 
-const FRAMINGS: Framing[] = ["content-length", "newline"];
 const SIGNALS: Deno.Signal[] = ["SIGTERM", "SIGINT"];
 const ignore = Deno.permissions.querySync({ name: "run" }).state !== "granted";
 
@@ -44,22 +44,28 @@ function concat(parts: readonly Uint8Array[]): Uint8Array {
   return all;
 }
 
+/** What a frame can do without at its end, and the exit code where more is missing. */
+const CUT: Record<Framing, { spare: number; code: number }> = {
+  "content-length": { spare: 0, code: 1 },
+  "newline": { spare: 1, code: 0 },
+};
+
 /** What a server owes to so much of the session: how many answers, and how it ends. */
 function owed(
   framing: Framing,
   length: number,
 ): { answers: number; code: number } {
+  const { spare, code } = CUT[framing];
   let end = 0;
   let answers = 0;
   for (const [message, count] of SESSION) {
     const frame = encodeMessage(message, framing);
-    // The line end of the last line is no part of the message.
-    if (length < end + frame.length - (framing === "newline" ? 1 : 0)) break;
+    if (length < end + frame.length - spare) break;
     end += frame.length;
     answers += count;
   }
   if (length <= end) return { answers, code: 0 };
-  return { answers: answers + 1, code: framing === "newline" ? 0 : 1 };
+  return { answers: answers + 1, code };
 }
 
 /** How many answers some output holds. */

@@ -6,15 +6,14 @@ import {
 } from "@std/assert";
 import {
   encodeMessage,
-  type Framing,
   MessageReader,
   MessageWriter,
   writeMessage,
 } from "../framing.ts";
+import { FRAMINGS } from "../protocol/_framers.ts";
 import { TransportError } from "../protocol/errors.ts";
 import { outcomesOf } from "./_reference_reader.ts";
 
-const FRAMINGS: Framing[] = ["content-length", "newline"];
 const GONE = new Error("gone");
 
 /** A stream that keeps what it is given, write by write, and takes it when it is let. */

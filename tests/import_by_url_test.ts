@@ -8,17 +8,17 @@
 
 import { assert, assertEquals } from "@std/assert";
 import config from "../deno.json" with { type: "json" };
+import { type Ran, run, temporaryFolder } from "./_fixtures.ts";
 
 const ROOT = `${import.meta.dirname}/..`;
 const SMOKE = `${ROOT}/experiments/31-mcp-server-smoke`;
 const PROBE_LIMIT_MS = 20_000;
-const LIMIT_MS = 60_000;
 
 const obstacle = await findObstacle();
 const ignore = obstacle !== "";
 const because = ignore ? ` (ignored: ${obstacle})` : "";
 
-/** One tool that our four are not. */
+/** One tool that ours are not. */
 const OWN_SERVER = `
 import { register, serve, ToolError } from "URL/mod.ts";
 
@@ -140,9 +140,9 @@ async function findObstacle(): Promise<string> {
   if (missing !== undefined) return `no --allow-${missing.name}`;
   await using folder = await temporaryFolder();
   const schema = config.imports["@cfworker/json-schema"];
-  const { code } = await deno(["cache", schema], {
+  const { code } = await run(["deno", "cache", schema], {
     cwd: folder.path,
-    denoDir: `${folder.path}/deno_dir`,
+    env: { DENO_DIR: `${folder.path}/deno_dir` },
     limitMs: PROBE_LIMIT_MS,
   });
   return code === 0 ? "" : "npm cannot be reached";
@@ -181,10 +181,9 @@ async function serveCheckout(): Promise<Checkout> {
     write: (name, program) =>
       Deno.writeTextFile(`${folder.path}/${name}`, place(program)),
     deno: (args, input) =>
-      deno(args.map(place), {
+      run(["deno", ...args.map(place)], {
         cwd: folder.path,
-        denoDir: denoDir.path,
-        limitMs: LIMIT_MS,
+        env: { DENO_DIR: denoDir.path },
         input,
       }),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
@@ -199,48 +198,5 @@ interface Checkout extends AsyncDisposable {
   /** Write a program into the folder; `URL` and `HOST` are put in. */
   write(name: string, program: string): Promise<void>;
   /** Run Deno in the folder; `URL` and `HOST` are put in. */
-  deno(args: string[], input?: Uint8Array<ArrayBuffer>): Promise<Output>;
-}
-
-interface Output {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
-async function temporaryFolder(): Promise<{ path: string } & AsyncDisposable> {
-  const path = await Deno.makeTempDir();
-  return {
-    path,
-    [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }),
-  };
-}
-
-async function deno(
-  args: string[],
-  { cwd, denoDir, limitMs, input = new Uint8Array() }: {
-    cwd: string;
-    denoDir: string;
-    limitMs: number;
-    input?: Uint8Array<ArrayBuffer> | undefined;
-  },
-): Promise<Output> {
-  const child = new Deno.Command("deno", {
-    args,
-    cwd,
-    env: { DENO_DIR: denoDir, NO_COLOR: "1" },
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
-    signal: AbortSignal.timeout(limitMs),
-  }).spawn();
-  const output = child.output();
-  await new Blob([input]).stream().pipeTo(child.stdin).catch(() => {});
-  const { code, stdout, stderr } = await output;
-  const decoder = new TextDecoder();
-  return {
-    code,
-    stdout: decoder.decode(stdout),
-    stderr: decoder.decode(stderr),
-  };
+  deno(args: string[], input?: Uint8Array<ArrayBuffer>): Promise<Ran>;
 }

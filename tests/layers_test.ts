@@ -16,11 +16,23 @@ const OF_A_TOOL = [
   ...["tools/_conjugation.ts", "tools/registry.ts"],
 ];
 
+const ROOT = `${import.meta.dirname}/..`;
+const sources = granted("read")
+  ? await readSources(["", "protocol/", "runtime/", "tools/"])
+  : [];
+
+/** A tool is each file of `tools/` that has a name of the wire. */
+const TOOLS = sources.map(({ file }) => file)
+  .filter((file) => /^tools\/(?!mod\.|registry\.)[a-z]/.test(file));
+
+/** A file, and what it may import. */
+type Row = [file: string, mayImport: string[]];
+
 /**
  * Every source file and what it may import, a folder standing for its files. A
  * file imports only from rows above its own, so there is no cycle.
  */
-const LAYERS: [file: string, mayImport: string[]][] = [
+const LAYERS: Row[] = [
   ["protocol/jsonrpc.ts", []],
   ["protocol/revisions.ts", []],
   ["protocol/_meta.ts", []],
@@ -45,10 +57,7 @@ const LAYERS: [file: string, mayImport: string[]][] = [
   ["tools/_conjugation.ts", ["tools/conjugation_table.json"]],
 
   ["framing.ts", ["protocol/"]],
-  ["tools/check_subject_verb_agreement.ts", OF_A_TOOL],
-  ["tools/conjugate.ts", OF_A_TOOL],
-  ["tools/lookup_irregular_verb.ts", OF_A_TOOL],
-  ["tools/lookup_spanish.ts", OF_A_TOOL],
+  ...TOOLS.map((file): Row => [file, OF_A_TOOL]),
   ["tools/mod.ts", ["tools/"]],
 
   ["runtime/child_process.ts", ["protocol/errors.ts", "runtime/"]],
@@ -68,8 +77,7 @@ const LAYERS: [file: string, mayImport: string[]][] = [
   ["mod.ts", [
     ...["client.ts", "framing.ts", "server.ts", "tools/registry.ts"],
     ...["protocol/errors.ts", "protocol/jsonrpc.ts", "protocol/revisions.ts"],
-    ...["tools/check_subject_verb_agreement.ts", "tools/conjugate.ts"],
-    ...["tools/lookup_irregular_verb.ts", "tools/lookup_spanish.ts"],
+    ...TOOLS,
   ]],
 ];
 
@@ -94,14 +102,10 @@ const LONG_FILES: Record<string, string> = {};
 /** Files without a test of their own, and why. */
 const NO_TWIN: Record<string, string> = {};
 
-const ROOT = `${import.meta.dirname}/..`;
 const LIMIT_MS = 60_000;
 
 const ignore = !granted("read") || !granted("run");
 const graph = ignore ? [] : await readGraph();
-const sources = granted("read")
-  ? await readSources(["", "protocol/", "runtime/", "tools/"])
-  : [];
 const experiments = granted("read")
   ? await readSources([
     "experiments/",
@@ -172,7 +176,7 @@ Deno.test(
 );
 
 Deno.test(
-  "only the four tools and the schema validator are imported dynamically",
+  "only our tools and the schema validator are imported dynamically",
   {
     ignore,
   },

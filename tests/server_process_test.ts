@@ -6,7 +6,9 @@
  */
 
 import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
+import { FRAMINGS } from "../protocol/_framers.ts";
 import { type StartedServer, startServer } from "./_fixtures.ts";
+import { frameText, WRAPPINGS } from "./_framing_cases.ts";
 
 const ignore = (["read", "write", "run"] as const).some((name) =>
   Deno.permissions.querySync({ name }).state !== "granted"
@@ -337,7 +339,7 @@ for (const [input, error] of UNFRAMED) {
 
 const USAGE: [args: string[], code: number, stdout: RegExp, stderr: RegExp][] =
   [
-    [["--sise"], 2, /^$/, /^Unknown flag "--sise".*\n\nServe four .*Usage: /s],
+    [["--sise"], 2, /^$/, /^Unknown flag "--sise".*\n\nServe .*Usage: /s],
     [
       ["--log-level", "LOUD"],
       2,
@@ -353,10 +355,10 @@ const USAGE: [args: string[], code: number, stdout: RegExp, stderr: RegExp][] =
     [
       ["--help"],
       0,
-      /^Serve four .*--log-level.*--max-message-bytes.*--strict.*Exit codes/s,
+      /^Serve .*--log-level.*--max-message-bytes.*--strict.*Exit codes/s,
       /^$/,
     ],
-    [["-h"], 0, /^Serve four /, /^$/],
+    [["-h"], 0, /^Serve /, /^$/],
     [["--version"], 0, /^miniagent-server \d+\.\d+\n$/, /^$/],
   ];
 for (const [args, code, stdout, stderr] of USAGE) {
@@ -576,7 +578,8 @@ testOwn(
 );
 
 const MIB = new Uint8Array(1024 * 1024).fill(0x78);
-for (const framing of ["newline", "content-length"]) {
+for (const framing of FRAMINGS) {
+  const { before, after } = WRAPPINGS[framing];
   Deno.test(
     `server.ts refuses a message of 65 MiB in ${framing} framing and goes on`,
     {
@@ -584,24 +587,18 @@ for (const framing of ["newline", "content-length"]) {
     },
     async () => {
       await using server = startServer();
-      const isLine = framing === "newline";
-      await server.write(
-        isLine ? `{"` : `Content-Length: ${65 * MIB.length}\r\n\r\n`,
-      );
+      const length = 65 * MIB.length + 2;
+      await server.write(`${before(length)}{"`);
       for (let i = 0; i < 65; i++) await server.write(MIB);
-      const ping = PING.trimEnd();
-      await server.write(
-        isLine ? `\n${PING}` : `Content-Length: ${ping.length}\r\n\r\n${ping}`,
-      );
+      await server.write(after + frameText(PING.trimEnd(), framing));
       await server.closeInput();
       const { code, stdout } = await server.end();
-      const length = 65 * MIB.length + (isLine ? 2 : 0);
       assertMatch(stdout, /"id":null,"error":\{"code":-32600,/);
       assertMatch(
         stdout,
         new RegExp(`length is ${length} bytes, limit is 67108864 bytes`),
       );
-      assert(stdout.endsWith(isLine ? PONG : PONG.trimEnd()), stdout);
+      assert(stdout.endsWith(frameText(PONG.trimEnd(), framing)), stdout);
       assertEquals(code, 0);
     },
   );

@@ -7,13 +7,14 @@
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { concatReadableStreams, toText } from "@std/streams";
-import type { Framing } from "../framing.ts";
-import { MetaKey } from "../protocol/_meta.ts";
+import { type Framing, MessageReader, readMessage } from "../framing.ts";
+import { FRAMINGS } from "../protocol/_framers.ts";
 import { serve, type ServeOptions } from "../server.ts";
 import { register, registeredTools, type Tool } from "../tools/registry.ts";
-import { chunked, memoryPair } from "./_fixtures.ts";
+import { newestHandshake } from "../protocol/revisions.ts";
+import { chunked, claimOf, memoryPair } from "./_fixtures.ts";
+import { WRAPPINGS } from "./_framing_cases.ts";
 
-const FRAMINGS: Framing[] = ["newline", "content-length"];
 const ANY = { type: "object" };
 const encoder = new TextEncoder();
 
@@ -37,10 +38,12 @@ register({
 
 function frame(body: string | Uint8Array, framing: Framing): Uint8Array {
   const bytes = typeof body === "string" ? encoder.encode(body) : body;
-  const [before, after] = framing === "newline"
-    ? ["", "\n"]
-    : [`Content-Length: ${bytes.length}\r\n\r\n`, ""];
-  return concat([encoder.encode(before), bytes, encoder.encode(after)]);
+  const { before, after } = WRAPPINGS[framing];
+  return concat([
+    encoder.encode(before(bytes.length)),
+    bytes,
+    encoder.encode(after),
+  ]);
 }
 
 function concat(parts: Uint8Array[]): Uint8Array {
@@ -56,23 +59,17 @@ function concat(parts: Uint8Array[]): Uint8Array {
 }
 
 /** The messages that a server has written; throws where it is not framed well. */
-function unframe(output: string, framing: Framing): unknown[] {
-  if (framing === "newline") {
-    const lines = output.split("\n");
-    assertEquals(lines.pop(), "");
-    return lines.map((line) => JSON.parse(line));
-  }
+async function unframe(output: string, framing: Framing): Promise<unknown[]> {
   const bytes = encoder.encode(output);
-  const messages: unknown[] = [];
-  for (let at = 0; at < bytes.length;) {
-    const head = new TextDecoder().decode(bytes.subarray(at, at + 64));
-    const [header, digits] = /^Content-Length: (\d+)\r\n\r\n/.exec(head) ?? [];
-    const start = at + (header ?? "").length;
-    at = start + Number(digits);
-    messages.push(
-      JSON.parse(new TextDecoder().decode(bytes.subarray(start, at))),
-    );
+  const reader = new MessageReader(chunked(bytes, []), { framing });
+  const messages: object[] = [];
+  for (;;) {
+    const message = await readMessage(reader);
+    if (message === null) break;
+    messages.push(message);
   }
+  const frames = messages.map((one) => frame(JSON.stringify(one), framing));
+  assertEquals(concat(frames), bytes);
   return messages;
 }
 
@@ -91,7 +88,7 @@ async function converse(
     logLevel: "ERROR",
     ...options,
   });
-  const answers = unframe(await toText(readable), framing);
+  const answers = await unframe(await toText(readable), framing);
   return { answers, code: await served };
 }
 
@@ -112,10 +109,7 @@ function verdict(answer: unknown): unknown {
 
 const PING = request("ping", undefined, "p");
 const PONG = ["p", "result"];
-const STATELESS = {
-  [MetaKey.protocolVersion]: "2026-07-28",
-  [MetaKey.clientCapabilities]: {},
-};
+const { _meta: STATELESS } = claimOf("2026-07-28");
 
 const ROWS: [title: string, body: string | Uint8Array, verdicts: unknown[]][] =
   [
@@ -232,7 +226,7 @@ Deno.test("serve() says who it is, and is strict, as its options say", async () 
     jsonrpc: "2.0",
     id: 1,
     result: {
-      protocolVersion: "2025-11-25",
+      protocolVersion: newestHandshake.protocolVersion,
       capabilities: { tools: {} },
       serverInfo,
       instructions: "Be kind.",
@@ -285,7 +279,8 @@ Deno.test("serve() answers each message before the next one comes", async () => 
       );
       const { value } = await reader.read();
       await written;
-      const [answer] = unframe(new TextDecoder().decode(value), framing);
+      const output = new TextDecoder().decode(value);
+      const [answer] = await unframe(output, framing);
       assertEquals(verdict(answer), [id, "result"]);
     }
     const closed = writer.close();
@@ -415,7 +410,7 @@ Deno.test("serve() reads on while a tool is slow, up to maxMessageBytes", async 
   await turns(100);
   const takenMeanwhile = taken();
   release.resolve("done");
-  const answers = unframe(await toText(output), "newline");
+  const answers = await unframe(await toText(output), "newline");
   assertEquals(await served, 0);
   registeredTools.delete("slow");
   assert(takenMeanwhile >= 100_000 && takenMeanwhile < 120_000);

@@ -6,8 +6,7 @@
  * deno task soak --requests 1000000 --clients 2000
  * ```
  *
- * Half of the requests go through one server in each framing; each client
- * starts a server, opens, lists, calls and closes. Memory at the end must be
+ * The requests go through one server in each framing; each client starts a server, opens, lists, calls and closes. Memory at the end must be
  * within 10 % of what it was after the first tenth, and descriptors and
  * processes as many as then. The exit code is 1 where they are not.
  *
@@ -16,6 +15,7 @@
 
 import { MCPClient } from "../client.ts";
 import { encodeMessage, type Framing } from "../framing.ts";
+import { FRAMINGS } from "../protocol/_framers.ts";
 import { parseFlags, positiveInteger } from "../runtime/flags.ts";
 
 /** What a process holds. */
@@ -180,9 +180,8 @@ async function soakClients(count: number): Promise<void> {
 }
 
 async function liveOnce(n: number): Promise<void> {
-  const framing = n % 2 === 0 ? "content-length" : "newline";
   await using client = new MCPClient(["deno", ...DENO_RUN, SERVER], {
-    framing,
+    framing: FRAMINGS[n % FRAMINGS.length],
     protocolVersion: n % 3 === 0 ? "2026-07-28" : "2025-11-25",
     onStderr: () => {},
   });
@@ -244,8 +243,8 @@ const { flags } = parseFlags(
 const requests = Number(flags.get("requests") ?? 1_000_000);
 const clients = Number(flags.get("clients") ?? 2_000);
 
-for (const framing of ["content-length", "newline"] as const) {
-  await soakServer(framing, Math.ceil(requests / 2));
+for (const framing of FRAMINGS) {
+  await soakServer(framing, Math.ceil(requests / FRAMINGS.length));
 }
 await soakClients(clients);
 print(isWithin ? "within bounds" : "OUT OF BOUNDS");

@@ -1,5 +1,5 @@
 /**
- * Plays `transcripts/` through `serve`, in both framings, message by message
+ * Plays `transcripts/` through `serve`, in every framing, message by message
  * and all at once. What is written must be the `< ` lines, byte for byte.
  *
  * `deno test --allow-read --allow-write tests/transcript_test.ts -- --rewrite`
@@ -10,8 +10,11 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { Framing } from "../framing.ts";
+import { FRAMINGS } from "../protocol/_framers.ts";
+import { PROTOCOL_VERSIONS } from "../protocol/revisions.ts";
 import { serve } from "../server.ts";
 import "../tools/mod.ts";
+import { frameText } from "./_framing_cases.ts";
 import {
   type Exchange,
   readTranscripts,
@@ -21,7 +24,6 @@ import {
 
 const ANSWER_LIMIT_MS = 10_000;
 const QUIET_MS = 50;
-const FRAMINGS: readonly Framing[] = ["newline", "content-length"];
 
 const transcripts = readTranscripts();
 const rewriting = Deno.args.includes("--rewrite");
@@ -30,7 +32,7 @@ Deno.test("transcripts cover every revision", {
   ignore: transcripts.length === 0,
 }, () => {
   const covered = new Set(transcripts.map(({ revision }) => revision));
-  assertEquals(covered.size, 5);
+  assertEquals([...covered].sort(), [...PROTOCOL_VERSIONS]);
 });
 
 for (const transcript of transcripts) {
@@ -53,7 +55,7 @@ async function play(transcript: Transcript, framing: Framing): Promise<void> {
   let expected = "";
   for (const exchange of transcript.exchanges) {
     const { sent, answers } = exchange;
-    peer.send(frame(sent, framing));
+    peer.send(frameText(sent, framing));
     if (exchange === last) peer.end();
     expected += frames(exchange, framing);
     await peer.until(expected);
@@ -68,7 +70,7 @@ async function playAtOnce(
   framing: Framing,
 ): Promise<void> {
   const peer = new Peer(strict);
-  peer.send(exchanges.map(({ sent }) => frame(sent, framing)).join(""));
+  peer.send(exchanges.map(({ sent }) => frameText(sent, framing)).join(""));
   peer.end();
   assertEquals(await peer.served, 0);
   assertEquals(
@@ -81,7 +83,7 @@ async function rewrite(transcript: Transcript): Promise<void> {
   const peer = new Peer(transcript.strict);
   let seen = 0;
   for (const exchange of transcript.exchanges) {
-    peer.send(frame(exchange.sent, "newline"));
+    peer.send(frameText(exchange.sent, "newline"));
     if (exchange === transcript.exchanges.at(-1)) peer.end();
     await peer.quiet();
     exchange.answers = peer.output.slice(seen).split("\n").slice(0, -1);
@@ -93,13 +95,7 @@ async function rewrite(transcript: Transcript): Promise<void> {
 }
 
 function frames({ answers }: Exchange, framing: Framing): string {
-  return answers.map((answer) => frame(answer, framing)).join("");
-}
-
-function frame(text: string, framing: Framing): string {
-  if (framing === "newline") return `${text}\n`;
-  const { length } = new TextEncoder().encode(text);
-  return `Content-Length: ${length}\r\n\r\n${text}`;
+  return answers.map((answer) => frameText(answer, framing)).join("");
 }
 
 /** The other end of a server's two streams. */

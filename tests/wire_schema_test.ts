@@ -8,7 +8,14 @@
 
 import { Validator } from "@cfworker/json-schema";
 import { assertEquals, assertNotEquals } from "@std/assert";
-import { type ProtocolVersion, revisions } from "../protocol/revisions.ts";
+import {
+  newestHandshake,
+  newestStateless,
+  oldestRevision,
+  type ProtocolVersion,
+  revisions,
+  statelessVersions,
+} from "../protocol/revisions.ts";
 import { registeredTools } from "../tools/mod.ts";
 import { validateMessage } from "./interop/wire_schemas.ts";
 import {
@@ -76,15 +83,13 @@ for (const [revision, method, result] of cases) {
 
 /** Each message from the server, with what it answers. */
 function writtenIn({ exchanges }: Transcript): Written[] {
-  let session: ProtocolVersion = "2024-11-05";
+  let session = oldestRevision.protocolVersion;
   const asked = new Map<unknown, Asked>();
   return exchanges.flatMap(({ sent, answers }) => {
     for (const request of entries(sent)) {
       asked.set(request.id, {
         method: request.method,
-        revision: request.params?._meta?.[CLAIM] === undefined
-          ? session
-          : "2026-07-28",
+        revision: claimedBy(request.params?._meta?.[CLAIM]) ?? session,
         tool: request.params?.name,
       });
     }
@@ -98,10 +103,20 @@ function writtenIn({ exchanges }: Transcript): Written[] {
   });
 }
 
+/** The revision by whose rules a claim is answered, if there is one: any, where it is refused. */
+function claimedBy(claim: unknown): ProtocolVersion | undefined {
+  return claim === undefined
+    ? undefined
+    : statelessVersions.find((version) => version === claim) ??
+      newestStateless.protocolVersion;
+}
+
 /** The revision whose rules follow an `initialize` that this version answers. */
 function servedBy(version: string): ProtocolVersion {
-  if (version === "2026-07-28") return "2025-11-25";
-  return revisions.get(version)?.protocolVersion ?? "2024-11-05";
+  const { opening, protocolVersion } = revisions.get(version) ?? oldestRevision;
+  return opening === "handshake"
+    ? protocolVersion
+    : newestHandshake.protocolVersion;
 }
 
 // deno-lint-ignore no-explicit-any -- messages of any shape, malformed ones too

@@ -8,10 +8,16 @@
 import fc from "npm:fast-check@4.11.0";
 import { assert, assertEquals } from "@std/assert";
 import type { JSONRPCMessage, RequestId } from "../../protocol/jsonrpc.ts";
-import { oldestRevision } from "../../protocol/revisions.ts";
+import { FRAMINGS } from "../../protocol/_framers.ts";
+import {
+  oldestRevision,
+  PROTOCOL_VERSIONS,
+  statelessVersions,
+} from "../../protocol/revisions.ts";
 import { dispatch, serve, type Session } from "../../server.ts";
 import { encodeMessage, type Framing } from "../../framing.ts";
-import { chunked } from "../_fixtures.ts";
+import { chunked, claimOf } from "../_fixtures.ts";
+import { frameText } from "../_framing_cases.ts";
 import { cuts, positions, type Property, property } from "./_property.ts";
 import "../../tools/mod.ts";
 
@@ -65,9 +71,8 @@ const toolNames = fc.oneof(
 );
 
 const metas = fc.oneof(
-  fc.constant(
-    '{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}',
-  ),
+  fc.constantFrom(...statelessVersions)
+    .map((version) => JSON.stringify(claimOf(version)._meta)),
   values.map((value) =>
     `{"io.modelcontextprotocol/protocolVersion":${value},"io.modelcontextprotocol/clientCapabilities":{}}`
   ),
@@ -83,7 +88,7 @@ const params = members([
   ["cursor", values, 1],
   [
     "protocolVersion",
-    quoted(["2024-11-05", "2025-03-26", "2025-11-25", "2026-07-28", "x"]),
+    quoted([...PROTOCOL_VERSIONS, "x"]),
     4,
   ],
   ["requestId", values, 1],
@@ -218,7 +223,7 @@ const serving = property(
   150,
   fc.asyncProperty(
     fc.array(fc.oneof(requests, batches), { minLength: 1, maxLength: 8 }),
-    fc.constantFrom<Framing>("content-length", "newline"),
+    fc.constantFrom(...FRAMINGS),
     cuts,
     async (texts, framing, cut) => {
       const session: Session = {};
@@ -247,12 +252,7 @@ async function serveText(
   framing: Framing,
   cut: Parameters<typeof positions>[0],
 ): Promise<Uint8Array> {
-  const input = texts.map((text) => {
-    const { length } = new TextEncoder().encode(text);
-    return framing === "newline"
-      ? `${text}\n`
-      : `Content-Length: ${length}\r\n\r\n${text}`;
-  }).join("");
+  const input = texts.map((text) => frameText(text, framing)).join("");
   const bytes = new TextEncoder().encode(input);
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const output = new Response(

@@ -12,14 +12,13 @@ import {
   MessageReader,
   MessageWriter,
 } from "../../framing.ts";
+import { FRAMINGS } from "../../protocol/_framers.ts";
 import { chunked } from "../_fixtures.ts";
+import { WRAPPINGS } from "../_framing_cases.ts";
 import { expectedOutcomes, outcomesOf } from "../_reference_reader.ts";
 import { cuts, positions, type Property, property } from "./_property.ts";
 
-const framings: fc.Arbitrary<Framing> = fc.constantFrom(
-  "content-length",
-  "newline",
-);
+const framings = fc.constantFrom(...FRAMINGS);
 
 /** JSON text of an object or an array. */
 const messageTexts: fc.Arbitrary<string> = fc.tuple(
@@ -134,11 +133,7 @@ const model = property(
   fc.asyncProperty(
     anyStream,
     cuts,
-    fc.constantFrom<Framing | undefined>(
-      "content-length",
-      "newline",
-      undefined,
-    ),
+    fc.constantFrom(...FRAMINGS, undefined),
     fc.constantFrom(1, 2, 3, 8, 20, 60, 100_000),
     fc.constantFrom(0, 1, 5, 1000),
     async (bytes, cut, framing, maxMessageBytes, ahead) => {
@@ -183,10 +178,8 @@ const memory = property(
       const before = heldBytes();
       let most = 0;
       const stream = ReadableStream.from(function* (): Generator<Uint8Array> {
-        const start = framing === "newline"
-          ? "x"
-          : `Content-Length: ${size + 1}\r\n\r\nx`;
-        yield new TextEncoder().encode(start);
+        const start = WRAPPINGS[framing].before(size + 1);
+        yield new TextEncoder().encode(`${start}x`);
         for (let sent = 0; sent < size; sent += chunkBytes) {
           yield chunk;
           most = Math.max(most, heldBytes());

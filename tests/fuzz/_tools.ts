@@ -1,5 +1,5 @@
 /**
- * Properties of the four tools: whatever the strings, a result or a refusal.
+ * Properties of our tools: whatever the strings, a result or a refusal.
  *
  * @module
  */
@@ -10,6 +10,7 @@ import { ToolError } from "../../protocol/errors.ts";
 import { PROTOCOL_VERSIONS } from "../../protocol/revisions.ts";
 import { dispatch, type Session } from "../../server.ts";
 import { registeredTools, type Tool } from "../../tools/mod.ts";
+import { claimOf } from "../_fixtures.ts";
 import { type Property, property } from "./_property.ts";
 
 /** Words that lead somewhere, and the ones of Object.prototype. */
@@ -55,11 +56,6 @@ function callsWith(
 const fittingText = (schema: { enum?: string[] }): fc.Arbitrary<string> =>
   schema.enum === undefined ? texts : fc.constantFrom(...schema.enum);
 
-const STATELESS_META = {
-  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-  "io.modelcontextprotocol/clientCapabilities": {},
-};
-
 const calling = property(
   "tools/call gives a result or names what is wrong, whatever the strings, never -32603",
   1000,
@@ -72,8 +68,8 @@ const calling = property(
       const open = { jsonrpc: "2.0", id: 0, method: "initialize" };
       await dispatch({ ...open, params: { protocolVersion } }, session);
       const args = Object.fromEntries(entries);
-      const _meta = protocolVersion === "2026-07-28" ? STATELESS_META : {};
-      const params = { name, arguments: args, _meta };
+      const claim = claimOf(protocolVersion);
+      const params = { name, arguments: args, ...claim };
       const request = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
       const json = JSON.stringify(await dispatch(request, session));
       assert(json.isWellFormed(), "half a surrogate pair, not escaped");

@@ -14,7 +14,7 @@
  */
 
 import { Validator } from "@cfworker/json-schema";
-import type { ProtocolVersion } from "../../protocol/revisions.ts";
+import { type ProtocolVersion, revisions } from "../../protocol/revisions.ts";
 
 type Schema = Record<string, unknown>;
 
@@ -76,8 +76,12 @@ function errorResponse(revision: ProtocolVersion): Schema {
   return closed({
     jsonrpc: { const: "2.0" },
     id: { type: ["string", "number", "null"] },
-    error: revision === "2026-07-28" ? { anyOf: [plain, unsupported] } : plain,
+    error: isStateless(revision) ? { anyOf: [plain, unsupported] } : plain,
   });
+}
+
+function isStateless(revision: ProtocolVersion): boolean {
+  return revisions.get(revision)?.opening === "request";
 }
 
 function acknowledged(): Schema {
@@ -100,7 +104,7 @@ function acknowledged(): Schema {
 function results(revision: ProtocolVersion): Map<string, Schema> {
   const tools = { type: "array", items: tool(revision) };
   const call = callToolResult(revision);
-  if (revision !== "2026-07-28") {
+  if (!isStateless(revision)) {
     return new Map([
       ["initialize", initializeResult(revision)],
       ["ping", closed({})],

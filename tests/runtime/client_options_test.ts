@@ -1,4 +1,6 @@
 import { assertThrows } from "@std/assert";
+import { FRAMINGS } from "../../protocol/_framers.ts";
+import { PROTOCOL_VERSIONS } from "../../protocol/revisions.ts";
 import {
   type CallOptions,
   checkCallOptions,
@@ -14,8 +16,9 @@ const TAKEN: Record<string, unknown>[] = [
     framing: undefined,
     maxMessageBytes: undefined,
   },
-  { protocolVersion: "auto", framing: "newline" },
-  { protocolVersion: "2026-07-28", framing: "content-length" },
+  { protocolVersion: "auto" },
+  ...PROTOCOL_VERSIONS.map((protocolVersion) => ({ protocolVersion })),
+  ...FRAMINGS.map((framing) => ({ framing })),
   { requestTimeoutMs: 1, closeTimeoutMs: MAX_TIMEOUT_MS, maxMessageBytes: 1 },
   { requestTimeoutMs: 0.5 + 1 },
 ];

@@ -6,14 +6,18 @@ import {
   assertThrows,
 } from "@std/assert";
 import type { ListedTool } from "../../protocol/_results.ts";
+import { FRAMINGS } from "../../protocol/_framers.ts";
 import { VERSION } from "../../protocol/_meta.ts";
+import { PROTOCOL_VERSIONS } from "../../protocol/revisions.ts";
 import { UsageError } from "../../runtime/flags.ts";
 import {
   argumentsFromWords,
   toolsAsText,
   valueAsText,
 } from "../../runtime/terminal.ts";
+import { registeredTools } from "../../tools/mod.ts";
 import { badServer, isRunning, mayRun, pathOf } from "../_clients.ts";
+import { type Ran, run as runProgram } from "../_fixtures.ts";
 
 const EAT = ["verb=eat", "tense=past_simple", "person=3sg"];
 
@@ -154,32 +158,16 @@ Deno.test("valueAsText() shows text as it is, all else as JSON, nothing that ste
 
 // ---- the program
 
-interface Ran {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
 /** Run the client's command line. */
-async function run(
+function run(
   args: string[],
   flags: string[] = ["--allow-run"],
 ): Promise<Ran> {
-  const { code, stdout, stderr } = await new Deno.Command("deno", {
-    args: ["run", "--quiet", "--no-prompt", ...flags, CLIENT, ...args],
-    env: { NO_COLOR: "1" },
-    signal: AbortSignal.timeout(LIMIT_MS),
-  }).output();
-  const decoder = new TextDecoder();
-  return {
-    code,
-    stdout: decoder.decode(stdout),
-    stderr: decoder.decode(stderr),
-  };
+  const deno = ["deno", "run", "--quiet", "--no-prompt", ...flags];
+  return runProgram([...deno, CLIENT, ...args], { limitMs: 30_000 });
 }
 
 const CLIENT = pathOf("../client.ts");
-const LIMIT_MS = 30_000;
 
 function test(name: string, use: () => Promise<unknown>): void {
   Deno.test(name, { ignore: !mayRun }, async () => void await use());
@@ -255,13 +243,13 @@ const RUNS: {
     stdout: /^\{\n {2}"content": \[[^]*"isError": false\n\}\n$/,
     stderr: /^$/,
   },
-  ...["newline", "content-length"].map((framing) => ({
+  ...FRAMINGS.map((framing) => ({
     args: ["--framing", framing, "--quiet", "call", "conjugate", ...EAT],
     code: 0,
     stdout: /^ate\n$/,
     stderr: /^$/,
   })),
-  ...["2024-11-05", "2025-11-25", "2026-07-28", "auto"].map((protocol) => ({
+  ...[...PROTOCOL_VERSIONS, "auto"].map((protocol) => ({
     args: [`--protocol=${protocol}`, "--quiet", "call", "conjugate", ...EAT],
     code: 0,
     stdout: /^ate\n$/,
@@ -378,7 +366,7 @@ for (const { args, flags, code, stdout, stderr } of RUNS) {
 test("client.ts prints the tools as the server sent them with --raw", async () => {
   const { stdout, stderr } = await run(["list", "--raw"]);
   const names = JSON.parse(stdout).map(({ name }: { name: string }) => name);
-  assertEquals(names.length, 4);
+  assertEquals(names, [...registeredTools.keys()]);
   assertEquals(stderr, SERVER_END);
 });
 
@@ -441,34 +429,20 @@ test("client.ts shows nothing of a hostile server that steers a terminal", async
 
 for (const reader of ["head -c 1 >&2", "true"]) {
   test(`client.ts gives no stack when its stdout is read by ${reader}`, async () => {
-    const { code, stderr } = await new Deno.Command("bash", {
-      args: [
-        "-c",
-        `set -o pipefail; deno run --quiet --no-prompt --allow-run "$0" list ` +
-        `--quiet | ${reader}`,
-        CLIENT,
-      ],
-      env: { NO_COLOR: "1" },
-    }).output();
-    const said = new TextDecoder().decode(stderr);
-    assertEquals({ code, said }, {
+    const script =
+      `set -o pipefail; deno run --quiet --no-prompt --allow-run "$0" list ` +
+      `--quiet | ${reader}`;
+    const { code, stderr } = await runProgram(["bash", "-c", script, CLIENT]);
+    assertEquals({ code, stderr }, {
       code: 0,
-      said: reader === "true" ? "" : "c",
+      stderr: reader === "true" ? "" : "c",
     });
   });
 }
 
 test("client.ts exits with 4 when its stdout cannot be written", async () => {
-  const { code, stderr } = await new Deno.Command("sh", {
-    args: [
-      "-c",
-      'deno run --quiet --allow-run "$0" list ' +
-      "--quiet >/dev/full",
-      CLIENT,
-    ],
-    env: { NO_COLOR: "1" },
-  }).output();
-  const said = new TextDecoder().decode(stderr);
-  assertMatch(said, /^Cannot write to stdout: .*\n$/);
+  const script = 'deno run --quiet --allow-run "$0" list --quiet >/dev/full';
+  const { code, stderr } = await runProgram(["sh", "-c", script, CLIENT]);
+  assertMatch(stderr, /^Cannot write to stdout: .*\n$/);
   assertEquals(code, 4);
 });

@@ -1,37 +1,33 @@
 import { assert, assertEquals, assertInstanceOf } from "@std/assert";
 import { ToolError } from "../../protocol/errors.ts";
-import {
-  checkSubjectVerbAgreement,
-  conjugate,
-  lookupIrregularVerb,
-  lookupSpanish,
-  register,
-  registeredTools,
-  type Tool,
-} from "../../tools/mod.ts";
+import * as mod from "../../tools/mod.ts";
 import * as registry from "../../tools/registry.ts";
+import type { Tool } from "../../tools/registry.ts";
+import { exampleArguments } from "../_fixtures.ts";
 
-const TOOLS: Tool[] = [
-  conjugate,
-  lookupIrregularVerb,
-  lookupSpanish,
-  checkSubjectVerbAgreement,
-];
+const { register, registeredTools, ...exported } = mod;
+const TOOLS = [...registeredTools.values()];
 
-Deno.test("tools/mod.ts registers the four in order when imported", () => {
-  assertEquals([...registeredTools.keys()], [
+Deno.test("tools/mod.ts registers each tool that it exports when imported, the first four in their order", () => {
+  assertEquals([...registeredTools.keys()].slice(0, 4), [
     "conjugate",
     "lookup_irregular_verb",
     "lookup_spanish",
     "check_subject_verb_agreement",
   ]);
-  assert([...registeredTools.values()].every((tool, i) => tool === TOOLS[i]));
+  assertEquals(new Set(TOOLS), new Set(Object.values(exported)));
 });
 
 Deno.test("tools/mod.ts re-exports the registry itself", () => {
   assert(register === registry.register);
   assert(registeredTools === registry.registeredTools);
 });
+
+function propertiesOf(
+  { inputSchema }: Tool,
+): [name: string, schema: Record<string, unknown>][] {
+  return Object.entries(inputSchema["properties"] ?? {});
+}
 
 /** Every keyword of every schema in a schema. */
 function keywordsOf(schema: Record<string, unknown>): string[] {
@@ -62,14 +58,20 @@ for (const tool of TOOLS) {
   });
 
   Deno.test(`${tool.name} requires every argument and takes no other`, () => {
-    const { type, properties, required, additionalProperties } = tool
-      .inputSchema as Record<string, Record<string, { description?: string }>>;
-    assertEquals<unknown>(type, "object");
-    assertEquals<unknown>(required, Object.keys(properties ?? {}));
-    assertEquals<unknown>(additionalProperties, false);
-    for (const { description } of Object.values(properties ?? {})) {
+    const { type, required, additionalProperties } = tool.inputSchema;
+    const properties = propertiesOf(tool);
+    assertEquals(type, "object");
+    assertEquals(required, properties.map(([name]) => name));
+    assertEquals(additionalProperties, false);
+    for (const [, { description }] of properties) {
       assert(description !== undefined && description !== "");
     }
+  });
+
+  Deno.test(`${tool.name} gives a value for the examples of its arguments`, async () => {
+    const args = exampleArguments(tool);
+    assert(!Object.values(args).includes(undefined), JSON.stringify(args));
+    assert(await tool.fn(args) !== undefined);
   });
 
   Deno.test(`${tool.name} has schemas that mean the same in both dialects`, () => {
@@ -104,15 +106,16 @@ const ODD_WORDS: [what: string, word: string][] = [
   ["a mebibyte of combining marks", "\u0315\u0300".repeat(1 << 19)],
 ];
 
-/** The arguments of every tool, each time with the word in one of its strings. */
-function callsWith(word: string): [Tool, Record<string, string>][] {
-  return [
-    [conjugate, { verb: word, tense: "past_simple", person: "3sg" }],
-    [lookupIrregularVerb, { verb: word }],
-    [lookupSpanish, { english_form: word }],
-    [checkSubjectVerbAgreement, { subject: word, verb_form: "go" }],
-    [checkSubjectVerbAgreement, { subject: "he", verb_form: word }],
-  ];
+/** Calls of every tool with the word in one of its strings, one after the other. */
+function callsWith(word: string): [Tool, Record<string, unknown>][] {
+  return TOOLS.flatMap((tool) =>
+    propertiesOf(tool)
+      .filter(([, schema]) => schema["enum"] === undefined)
+      .map(([name]): [Tool, Record<string, unknown>] => [
+        tool,
+        { ...exampleArguments(tool), [name]: word },
+      ])
+  );
 }
 
 for (const [what, word] of ODD_WORDS) {
@@ -133,5 +136,5 @@ for (const [what, word] of ODD_WORDS) {
 
 Deno.test("each tool knows a form inside a mebibyte of blanks", () => {
   const word = `${" ".repeat(1 << 20)}EAT `;
-  assertEquals(lookupSpanish.fn({ english_form: word }), "comer");
+  assertEquals(exported.lookupSpanish.fn({ english_form: word }), "comer");
 });

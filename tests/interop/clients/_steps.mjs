@@ -20,6 +20,7 @@ import { pathToFileURL } from "node:url";
 export const config = JSON.parse(process.argv[2] ?? "{}");
 
 const STEP_LIMIT_MS = 30_000;
+/** The first of our tools, in their order. */
 const TOOLS = [
   "conjugate",
   "lookup_irregular_verb",
@@ -84,7 +85,8 @@ export async function runSteps(open) {
     const structured = session.revision >= "2025-06-18";
     await step("list", async () => {
       const tools = await session.listTools();
-      assert.deepEqual(tools.map((tool) => tool.name), TOOLS);
+      const names = tools.map((tool) => tool.name);
+      assert.deepEqual(names.slice(0, TOOLS.length), TOOLS);
     });
     await step("call", async () => {
       const result = await session.callTool("conjugate", EAT);
