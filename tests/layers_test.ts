@@ -397,8 +397,8 @@ async function readSources(folders: string[]): Promise<Source[]> {
   const sources: Source[] = [];
   for (const folder of folders) {
     for await (const { name } of Deno.readDir(`${ROOT}/${folder}`)) {
-      // README has its reader save a server of their own under that name.
-      if (!name.endsWith(".ts") || name === "my_server.ts") continue;
+      // README has its reader save a server of their own under such a name.
+      if (!name.endsWith(".ts") || name.startsWith("my_")) continue;
       const file = folder + name;
       sources.push({ file, text: await Deno.readTextFile(`${ROOT}/${file}`) });
     }

@@ -16,7 +16,7 @@ import {
 } from "../../protocol/revisions.ts";
 import { dispatch, serve, type Session } from "../../server.ts";
 import { encodeMessage, type Framing } from "../../framing.ts";
-import { chunked, claimOf } from "../_fixtures.ts";
+import { chunked, claimOf, STREAM_TYPES } from "../_fixtures.ts";
 import { frameText } from "../_framing_cases.ts";
 import { cuts, positions, type Property, property } from "./_property.ts";
 import "../../tools/mod.ts";
@@ -225,7 +225,8 @@ const serving = property(
     fc.array(fc.oneof(requests, batches), { minLength: 1, maxLength: 8 }),
     fc.constantFrom(...FRAMINGS),
     cuts,
-    async (texts, framing, cut) => {
+    fc.constantFrom(...STREAM_TYPES),
+    async (texts, framing, cut, type) => {
       const session: Session = {};
       const frames: Uint8Array[] = [];
       for (const text of texts) {
@@ -233,7 +234,7 @@ const serving = property(
         if (answer !== undefined) frames.push(encodeMessage(answer, framing));
       }
       const held = session.subscriptions?.size ?? 0;
-      const written = await serveText(texts, framing, cut);
+      const written = await serveText(texts, framing, cut, type);
       const expected = new Uint8Array(
         await new Blob(frames as BlobPart[]).arrayBuffer(),
       );
@@ -251,6 +252,7 @@ async function serveText(
   texts: readonly string[],
   framing: Framing,
   cut: Parameters<typeof positions>[0],
+  type: typeof STREAM_TYPES[number],
 ): Promise<Uint8Array> {
   const input = texts.map((text) => frameText(text, framing)).join("");
   const bytes = new TextEncoder().encode(input);
@@ -259,7 +261,7 @@ async function serveText(
     readable as ReadableStream<Uint8Array<ArrayBuffer>>,
   ).bytes();
   const code = await serve({
-    readable: chunked(bytes, positions(cut, bytes.length)),
+    readable: chunked(bytes, positions(cut, bytes.length), type),
     writable,
     logLevel: "ERROR",
   });

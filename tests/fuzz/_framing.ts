@@ -13,7 +13,7 @@ import {
   MessageWriter,
 } from "../../framing.ts";
 import { FRAMINGS } from "../../protocol/_framers.ts";
-import { chunked } from "../_fixtures.ts";
+import { chunked, STREAM_TYPES } from "../_fixtures.ts";
 import { WRAPPINGS } from "../_framing_cases.ts";
 import { expectedOutcomes, outcomesOf } from "../_reference_reader.ts";
 import { cuts, positions, type Property, property } from "./_property.ts";
@@ -76,6 +76,8 @@ const paddedFrames: Record<
   }),
 };
 
+const streamTypes = fc.constantFrom(...STREAM_TYPES);
+
 const roundTrip = property(
   "readMessage() gives what was written, whatever the framing, the padding and the chunks",
   150,
@@ -87,11 +89,12 @@ const roundTrip = property(
       )
     ),
     cuts,
-    async ([framing, frames], cut) => {
+    streamTypes,
+    async ([framing, frames], cut, type) => {
       const text = frames.map(([frame]) => frame).join("");
       const bytes = new TextEncoder().encode(text);
       const reader = new MessageReader(
-        chunked(bytes, positions(cut, bytes.length)),
+        chunked(bytes, positions(cut, bytes.length), type),
         { framing },
       );
       assertEquals(
@@ -111,6 +114,7 @@ const pieces = fc.oneof(
     ...["Content-Length: 99\r\n\r\n", "Content-Length: 0\r\n\r\n", "-1", "é"],
     ...["Content-Length: ", "Content-Length: 2\r\nContent-Length: 2\r\n"],
     ...[`${"x".repeat(100)}\n`, "9".repeat(16), "x".repeat(9000)],
+    ...["\xc3\xa9".repeat(40_000), "Content-Length: 70000\r\n\r\n"],
   ),
   fc.string({
     unit: fc.nat({ max: 255 }).map((byte) => String.fromCharCode(byte)),
@@ -136,9 +140,10 @@ const model = property(
     fc.constantFrom(...FRAMINGS, undefined),
     fc.constantFrom(1, 2, 3, 8, 20, 60, 100_000),
     fc.constantFrom(0, 1, 5, 1000),
-    async (bytes, cut, framing, maxMessageBytes, ahead) => {
+    streamTypes,
+    async (bytes, cut, framing, maxMessageBytes, ahead, type) => {
       const reader = new MessageReader(
-        chunked(bytes, positions(cut, bytes.length)),
+        chunked(bytes, positions(cut, bytes.length), type),
         { framing, maxMessageBytes },
       );
       await readAhead(reader, ahead);
