@@ -21,7 +21,7 @@ import {
   PINNED as IS_PINNED,
   preparePipes,
 } from "./peers/processes.ts";
-import { clientTable, serverTable } from "./peers/report.ts";
+import { clientTable, ratioTable, serverTable } from "./peers/report.ts";
 import { measureRow, type Plan, type Row, ROWS } from "./peers/rows.ts";
 import { Samples } from "./peers/samples.ts";
 
@@ -75,6 +75,7 @@ async function main(options: Options): Promise<void> {
   if (clients !== "") {
     print(Deno.stdout, `Clients, against one fixed server:\n\n${clients}`);
   }
+  print(Deno.stdout, `README.md's table:\n\n${ratioTable(samples)}`);
   print(Deno.stdout, `Goals:\n\n${goals(samples) || "- none measured\n"}`);
   const missing = [OUR_SERVER, OUR_CLIENT].filter((path) => !exists(path))
     .map((path) => `skipped: ${path.split("/").at(-1)} does not exist`);

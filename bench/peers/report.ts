@@ -80,6 +80,47 @@ export function clientTable(samples: Samples): string {
   return table(samples, CLIENTS, CLIENT_LINES);
 }
 
+/** What README.md shows, of servers and of clients. */
+const README_LINES: [Contender[], Line[]][] = [
+  [SERVERS, [
+    line("start-up to the first answer", "startup", "less", 0),
+    line("idle memory", "idle", "less", 0),
+    line("calls/s, the first of a process", "rate", "more", 0),
+    line("… their p99", "p99", "less", 0),
+    line("calls/s, when warm", "warmRate", "more", 0),
+    line("piped requests, messages/s", "bulk", "more", 0),
+    line("… peak memory", "bulkPeak", "less", 0),
+    line("one message of 64 MiB, time", "large64", "less", 0),
+    line("… peak memory", "peak64", "less", 0),
+  ]],
+  [CLIENTS, [
+    line("client, calls/s, the first", "clientRate", "more", 0),
+    line("client, calls/s, when warm", "clientWarmRate", "more", 0),
+  ]],
+];
+
+/**
+ * Print README.md's table: our ratios to the best peer.
+ *
+ * @param samples What was measured.
+ * @returns The table, in Markdown.
+ */
+export function ratioTable(samples: Samples): string {
+  const rows = README_LINES.flatMap(([contenders, lines]) =>
+    lines.map((line) => {
+      const [first, second] = contenders.filter(({ role }) => role === "us")
+        .map(({ id }) => ratio(samples, line, id, contenders));
+      return [line.title, first ?? "–", second ?? "–"];
+    })
+  );
+  return [
+    ["us ÷ best peer", "lines", "headers"],
+    ["---", "---:", "---:"],
+    ...rows,
+  ]
+    .map((cells) => `| ${cells.join(" | ")} |\n`).join("");
+}
+
 /**
  * Find the best peer, us and the limits left out.
  *
