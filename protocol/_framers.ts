@@ -21,6 +21,8 @@ export interface Framer {
   unframer: (maxMessageBytes: number) => Unframer;
   /** Encode a frame into `target`, which has room for `maxFrameBytes(json)`; gives its length. */
   encodeInto: (json: string, target: Uint8Array) => number;
+  /** Whether what a program prints by mistake is a frame of its own, so that the next one is still found. */
+  framesPrints: boolean;
 }
 
 /** Takes message after message from the front of a source. */
@@ -44,6 +46,7 @@ export const framers: Record<Framing, Framer> = {
       encoder.encodeInto(header, target);
       return header.length + written;
     },
+    framesPrints: false,
   },
   "newline": {
     unframer: (max) => new LineUnframer(max),
@@ -52,6 +55,7 @@ export const framers: Record<Framing, Framer> = {
       target[written] = LF;
       return written + 1;
     },
+    framesPrints: true,
   },
 };
 

@@ -23,7 +23,7 @@ import {
   ProtocolError,
   TransportError,
 } from "../protocol/errors.ts";
-import { TooLongError } from "../protocol/_framers.ts";
+import { framers, TooLongError } from "../protocol/_framers.ts";
 import { type Framing, MessageReader, MessageWriter } from "../framing.ts";
 import { Alarm } from "./alarm.ts";
 import { Breather } from "./breather.ts";
@@ -239,9 +239,9 @@ export class ServerConnection {
     this.#lose("it closed its stdout");
   }
 
-  /** Servers print to their stdout by mistake: a line that is no message is none of ours. */
+  /** Servers print to their stdout by mistake: what is no message is none of ours. */
   #skip(error: ProtocolError): void {
-    const isNoise = this.#options.framing === "newline" &&
+    const isNoise = framers[this.#options.framing].framesPrints &&
       !(error instanceof TooLongError);
     if (isNoise || this.#waiting === undefined) {
       this.#options.log.warning(
