@@ -7,9 +7,9 @@
 import { assertEquals } from "@std/assert";
 import config from "../deno.json" with { type: "json" };
 import { MessageReader, readMessage } from "../mod.ts";
+import { run, temporaryFolder } from "./_fixtures.ts";
 
 const EXPERIMENTS = `${import.meta.dirname}/../experiments`;
-const LIMIT_MS = 60_000;
 
 const SMOKE = [
   "input.bin",
@@ -33,7 +33,8 @@ Deno.test("31-mcp-server-smoke/manual.sh writes the committed bytes", {
   ignore: ignore || Deno.build.os === "windows",
 }, async () => {
   await using folder = await temporaryFolder();
-  await run("bash", [
+  await succeed([
+    "bash",
     `${EXPERIMENTS}/31-mcp-server-smoke/manual.sh`,
     folder.path,
   ]);
@@ -194,31 +195,17 @@ async function assertCommitted(
   assertEquals({ ...manifest, versions: {} }, { ...committed, versions: {} });
 }
 
-async function temporaryFolder(): Promise<{ path: string } & AsyncDisposable> {
-  const path = await Deno.makeTempDir();
-  return {
-    path,
-    [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }),
-  };
-}
-
 /** With no more permissions than the experiment asks for. */
 function runProgram(name: string, folder: string): Promise<string> {
-  return run("deno", [
-    ...["run", "--no-prompt", "--allow-run=deno"],
+  return succeed([
+    ...["deno", "run", "--no-prompt", "--allow-run=deno"],
     ...[`--allow-read=${folder}`, `--allow-write=${folder}`],
     ...[`${EXPERIMENTS}/${name}`, folder],
   ]);
 }
 
-async function run(program: string, args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await new Deno.Command(program, {
-    args,
-    stdin: "null",
-    env: { NO_COLOR: "1" },
-    signal: AbortSignal.timeout(LIMIT_MS),
-  }).output();
-  const decoder = new TextDecoder();
-  assertEquals(code, 0, decoder.decode(stderr));
-  return decoder.decode(stdout);
+async function succeed(command: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await run(command);
+  assertEquals(code, 0, stderr);
+  return stdout;
 }
