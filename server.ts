@@ -1,7 +1,7 @@
 /**
  * The server: {@linkcode dispatch} answers one message, {@linkcode serve} reads
  * and answers a stream of them, and the file itself is the program that serves
- * the four tools.
+ * our tools.
  *
  * ```sh
  * deno run server.ts
@@ -409,7 +409,7 @@ function endOnSignals(connection: Connection): () => void {
   return () => undo.forEach((restore) => restore());
 }
 
-const USAGE = `Serve four English-grammar tools over MCP on stdin and stdout.
+const USAGE = `Serve English-grammar tools over MCP on stdin and stdout.
 
 Usage: deno run server.ts [options]
 

@@ -12,6 +12,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import config from "../deno.json" with { type: "json" };
 import * as api from "../mod.ts";
 import { MCPClient, revisions, ToolError } from "../mod.ts";
+import { FRAMINGS } from "../protocol/_framers.ts";
 import { PERSONS, TENSES, VERBS } from "../tools/_conjugation.ts";
 import { registeredTools } from "../tools/mod.ts";
 import {
@@ -71,7 +72,7 @@ function revisionRows(): string[][] {
   return [
     row("", (row) => row.protocolVersion),
     row("opened by", (row) => row.opening),
-    row("framings", () => "both"),
+    row("framings", () => FRAMINGS.join(", ")),
     row("methods", (row) => [...row.methods].map((m) => `\`${m}\``).join(" ")),
     row("batches", (row) => yes(row.batches)),
     row("more of a tool", (row) => row.toolFields.join(", ") || "–"),

@@ -1,5 +1,5 @@
 /**
- * What a tool is, and where it is registered. What the four tools do is left
+ * What a tool is, and where it is registered. What our tools do is left
  * to their own files; serving them, to `server.ts`.
  *
  * @module
