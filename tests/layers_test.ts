@@ -45,7 +45,6 @@ const LAYERS: Row[] = [
   ["runtime/alarm.ts", []],
   ["runtime/breather.ts", []],
   ["tools/conjugation_table.json", []],
-  ["tools/registry.ts", []],
 
   ["protocol/errors.ts", ["protocol/jsonrpc.ts"]],
   ["protocol/_failures.ts", ["protocol/jsonrpc.ts"]],
@@ -54,6 +53,7 @@ const LAYERS: Row[] = [
   ["protocol/_schema_gate.ts", ["protocol/"]],
   ["protocol/_results.ts", ["protocol/"]],
   ["protocol/_framers.ts", ["protocol/"]],
+  ["tools/registry.ts", ["protocol/jsonrpc.ts"]],
   ["tools/_conjugation.ts", ["tools/conjugation_table.json"]],
 
   ["framing.ts", ["protocol/"]],

@@ -5,6 +5,8 @@
  * @module
  */
 
+import { describe, isObject } from "../protocol/jsonrpc.ts";
+
 /** A JSON Schema, as an object: draft 7 or 2020-12. */
 export type JSONSchema = Record<string, unknown>;
 
@@ -98,12 +100,13 @@ export function register(tool: Tool): void {
         "128 characters out of A-Z, a-z, 0-9, _, . and -",
     );
   }
+  const { description, fn } = tool;
   const problem = registeredTools.has(name)
     ? "a tool of that name is registered already"
-    : typeof tool.description !== "string"
-    ? "description is missing, expected a string"
-    : typeof tool.fn !== "function"
-    ? "fn is missing, expected a function"
+    : typeof description !== "string"
+    ? `description is ${describe(description)}, expected a string`
+    : typeof fn !== "function"
+    ? `fn is ${describe(fn)}, expected a function`
     : schemaProblem("inputSchema", tool.inputSchema) ??
       (tool.outputSchema === undefined
         ? undefined
@@ -115,9 +118,12 @@ export function register(tool: Tool): void {
 }
 
 /** MCP, schema `Tool`: both schemas have `type: "object"` at their root. */
-function schemaProblem(key: string, schema: JSONSchema): string | undefined {
-  return typeof schema === "object" && schema !== null &&
-      schema["type"] === "object"
+function schemaProblem(key: string, schema: unknown): string | undefined {
+  if (!isObject(schema)) {
+    return `${key} is ${describe(schema)}, expected {"type":"object",…}`;
+  }
+  const { type } = schema;
+  return type === "object"
     ? undefined
-    : `${key} is missing or not an object schema, expected {"type":"object",…}`;
+    : `${key}.type is ${describe(type)}, expected "object"`;
 }

@@ -75,7 +75,12 @@ const REFUSED: { when: string; tool: Tool; message: string }[] = [
   {
     when: "a missing fn",
     tool: broken({ fn: undefined }),
-    message: 'Cannot register tool "add": fn is missing',
+    message: 'Cannot register tool "add": fn is missing, expected a function',
+  },
+  {
+    when: "an fn that is no function",
+    tool: broken({ fn: "add" }),
+    message: 'Cannot register tool "add": fn is "add", expected a function',
   },
   {
     when: "a missing inputSchema",
@@ -85,19 +90,19 @@ const REFUSED: { when: string; tool: Tool; message: string }[] = [
   {
     when: "an inputSchema that is null",
     tool: broken({ inputSchema: null }),
-    message: 'Cannot register tool "add": inputSchema is missing',
+    message: 'Cannot register tool "add": inputSchema is null, expected {"type',
   },
   {
     when: "an inputSchema of another type",
     tool: broken({ inputSchema: { type: "string" } }),
     message:
-      'Cannot register tool "add": inputSchema is missing or not an object',
+      'Cannot register tool "add": inputSchema.type is "string", expected "object"',
   },
   {
     when: "an outputSchema of another type",
     tool: broken({ outputSchema: { type: "string" } }),
     message:
-      'Cannot register tool "add": outputSchema is missing or not an object',
+      'Cannot register tool "add": outputSchema.type is "string", expected',
   },
 ];
 
