@@ -45,6 +45,8 @@ export class ServerProcess {
   readonly stdout: ReadableStream<Uint8Array>;
   /** Settles once the server has exited and its last lines were read. */
   readonly exited: Promise<ServerExit>;
+  /** Whether an error has told how it exited: the end need not tell it again. */
+  exitTold = false;
 
   readonly #child: Deno.ChildProcess;
   readonly #stderr: ReadableStreamDefaultReader<Uint8Array>;
@@ -109,7 +111,7 @@ export class ServerProcess {
       this.#kill("SIGKILL");
       exit = await within(SIGKILL_TIMEOUT_MS, this.exited);
     }
-    if (exit?.code !== 0) {
+    if (exit?.code !== 0 && !this.exitTold) {
       log.warning(`Server ${describeExit(this.program, exit, this.lastLines)}`);
     }
   }

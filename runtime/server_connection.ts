@@ -29,6 +29,7 @@ import { Alarm } from "./alarm.ts";
 import { Breather } from "./breather.ts";
 import {
   describeExit,
+  type ServerExit,
   ServerProcess,
   type ServerProcessOptions,
   within,
@@ -68,6 +69,8 @@ interface Waiting {
 
 interface Loss {
   reason: string;
+  /** How the process ended, if it has. */
+  exit?: ServerExit | undefined;
   cause?: unknown;
 }
 
@@ -133,7 +136,7 @@ export class ServerConnection {
     const { id, method } = request;
     const { timeoutMs, signal } = options;
     if (this.#lost !== undefined) {
-      return Promise.reject(lostError(method, this.#lost));
+      return Promise.reject(this.#tell(method, this.#lost));
     }
     if (signal?.aborted) return Promise.reject(signal.reason);
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
@@ -359,13 +362,18 @@ export class ServerConnection {
     const more = cause === undefined ? what : messageOf(cause);
     const says = exit === undefined || cause !== undefined ? `; ${more}` : "";
     const reason = `server ${describeExit(program, exit, lastLines)}${says}`;
-    this.#settleLost({ reason, cause });
+    this.#settleLost({ reason, exit, cause });
   }
 
   #settleLost(loss: Loss): void {
     this.#lost ??= loss;
     if (this.#waiting === undefined) return;
-    this.#fail(lostError(this.#waiting.method, this.#lost));
+    this.#fail(this.#tell(this.#waiting.method, this.#lost));
+  }
+
+  #tell(method: string, loss: Loss): TransportError {
+    if (loss.exit !== undefined) this.#process.exitTold = true;
+    return lostError(method, loss);
   }
 }
 

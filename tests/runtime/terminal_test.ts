@@ -331,7 +331,7 @@ const RUNS: {
     code: 4,
     stdout: /^$/,
     stderr:
-      /^\[server\] no key\n[^]*\nCannot complete "initialize": server "sh" exited with code 3; its last stderr lines are "no key"\n$/,
+      /^(\[server\] no key\n){2}Cannot complete "initialize": server "sh" exited with code 3; its last stderr lines are "no key"\n$/,
   },
   {
     args: ["list", "--log-level=ERROR", "--", "sh", "-c", "exit 3"],
