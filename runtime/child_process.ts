@@ -199,10 +199,20 @@ function spawn(
     }).spawn();
   } catch (error) {
     throw new TransportError(
-      `Cannot start ${JSON.stringify(program)}: ${messageOf(error)}`,
+      `Cannot start ${JSON.stringify(program)}: ` +
+        `${messageOf(error)}${startHint(program, error)}`,
       { cause: error },
     );
   }
+}
+
+function startHint(program: string, error: unknown): string {
+  if (error instanceof Deno.errors.NotCapable) {
+    return `; --allow-run=${program} is enough`;
+  }
+  return error instanceof Deno.errors.NotFound && /\s/.test(program)
+    ? "; the program and each of its arguments are strings of their own"
+    : "";
 }
 
 /**

@@ -257,6 +257,7 @@ function checkWords(
         (verb === "list" ? "" : ": --json gives all arguments"),
     );
   }
+  splitArguments(words); // before a server is started for nothing
 }
 
 function milliseconds(text: string): number {
@@ -292,24 +293,33 @@ export function argumentsFromWords(
   const root = tool?.inputSchema;
   const properties = root?.["properties"];
   const args = new Map<string, unknown>();
-  for (const word of words) {
-    const equals = word.indexOf("=");
-    if (equals < 1) {
-      throw new UsageError(
-        `Argument is ${JSON.stringify(word)}, expected key=value`,
-      );
-    }
-    const key = word.slice(0, equals);
-    if (args.has(key)) {
-      throw new UsageError(`Argument ${JSON.stringify(key)} is given twice`);
-    }
+  for (const [key, text] of splitArguments(words)) {
     const schema = isObject(properties) && Object.hasOwn(properties, key)
       ? properties[key]
       : undefined;
     const types = typesOf(schema, root);
-    args.set(key, valueFromText(word.slice(equals + 1), types));
+    args.set(key, valueFromText(text, types));
   }
   return Object.fromEntries(args);
+}
+
+function splitArguments(words: readonly string[]): Map<string, string> {
+  const texts = new Map<string, string>();
+  for (const word of words) {
+    const equals = word.indexOf("=");
+    if (equals < 1) {
+      throw new UsageError(
+        `Argument is ${JSON.stringify(word)}, expected key=value, or -- ` +
+          "before the server's command",
+      );
+    }
+    const key = word.slice(0, equals);
+    if (texts.has(key)) {
+      throw new UsageError(`Argument ${JSON.stringify(key)} is given twice`);
+    }
+    texts.set(key, word.slice(equals + 1));
+  }
+  return texts;
 }
 
 /** Text stays text where the schema takes text; what is not JSON stays for the schema to refuse. */

@@ -288,6 +288,9 @@ const RUNS: {
     { args: ["list", "--json=[]"], says: "a JSON object" },
     { args: ["list", "--json", "{"], says: "a JSON object" },
     { args: ["call", "t", "a=1", "--json={}"], says: "--json gives all" },
+    { args: ["call", "t", "deno", "run"], says: "-- before the server's" },
+    { args: ["call", "t", "=1"], says: 'Argument is "=1", expected key=value' },
+    { args: ["call", "t", "a=1", "a=2"], says: 'Argument "a" is given twice' },
   ].map(({ args, says }) => ({
     args,
     flags: [],
@@ -295,12 +298,6 @@ const RUNS: {
     stdout: /^$/,
     stderr: new RegExp(`^.*${RegExp.escape(says)}.*\nTry --help\n$`),
   })),
-  {
-    args: ["call", "conjugate", "verb", "--quiet"],
-    code: 2,
-    stdout: /^$/,
-    stderr: /^Argument is "verb", expected key=value\nTry --help\n$/,
-  },
   {
     args: ["call", "conjugate", "verb=eat", "tense=past", "--quiet"],
     code: 3,
@@ -320,11 +317,17 @@ const RUNS: {
     stderr: /^Cannot start "no-such-program": .*not found\n$/,
   },
   {
+    args: ["list", "--", "sh -c cat"],
+    code: 4,
+    stdout: /^$/,
+    stderr: /^Cannot start "sh -c cat": .*; the program and each of its .*\n$/,
+  },
+  {
     args: ["list", "--", "sh"],
     flags: ["--allow-run=deno"],
     code: 4,
     stdout: /^$/,
-    stderr: /^Cannot start "sh": Requires run access to "sh"/,
+    stderr: /^Cannot start "sh": Requires .*; --allow-run=sh is enough\n$/,
   },
   {
     args: ["list", "--", "sh", "-c", "echo no key >&2; exit 3"],
