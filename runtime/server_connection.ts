@@ -152,7 +152,7 @@ export class ServerConnection {
       const reason = `no answer came within ${timeoutMs} ms`;
       const hint = this.#heard
         ? ""
-        : `, nor any message before: does it speak "${this.#options.framing}"?`;
+        : `, nor any message before: is its framing "${this.#options.framing}"?`;
       stop(reason, lostError(method, { reason: reason + hint }));
     });
     this.#waiting = { id, method, resolve, reject, signal, onAbort };
@@ -359,9 +359,12 @@ export class ServerConnection {
     // What the server wrote before it exited may still be in the pipe.
     if (exit !== undefined) await within(EXIT_TIMEOUT_MS, this.#pumped);
     const cause = this.#fault;
-    const more = cause === undefined ? what : messageOf(cause);
-    const says = exit === undefined || cause !== undefined ? `; ${more}` : "";
-    const reason = `server ${describeExit(program, exit, lastLines)}${says}`;
+    const how = `server ${describeExit(program, exit, lastLines)}`;
+    const reason = cause !== undefined
+      ? `${messageOf(cause)}; ${how}`
+      : exit === undefined
+      ? `${how}; ${what}`
+      : how;
     this.#settleLost({ reason, exit, cause });
   }
 

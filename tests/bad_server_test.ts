@@ -127,7 +127,7 @@ const CASES: Case[] = [
     options: { requestTimeoutMs: 100 },
     error: TransportError,
     says:
-      'within 100 ms, nor any message before: does it speak "content-length"',
+      'within 100 ms, nor any message before: is its framing "content-length"',
   },
   {
     does: "rejects in time when the server never answers a call",
