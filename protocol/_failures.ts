@@ -102,13 +102,30 @@ function explain(units: OutputUnit[], attempt: Attempt): SchemaFailure[] {
       failures.push(...explainGroup(unit, units.slice(start, i), attempt));
     } else if (
       !WRAPPERS.test(keyword) && !error.endsWith("dependant schema.") &&
-      !quiet.some((prefix) => keywordLocation.startsWith(prefix))
+      !quiet.some((prefix) => keywordLocation.startsWith(prefix)) &&
+      !isRepeated(unit, before, failures)
     ) {
       failures.push(explainOne(unit, attempt, before));
     }
   }
   return failures;
 }
+
+/** A member that fails its own schema counts as unevaluated besides, which says nothing more. */
+function isRepeated(
+  unit: OutputUnit,
+  before: OutputUnit | undefined,
+  failures: readonly SchemaFailure[],
+): boolean {
+  const place = unit.keyword === "false" ? before : unit;
+  if (!UNEVALUATED.test(place?.keywordLocation ?? "")) return false;
+  const path = pathOf(unit);
+  return failures.some((failure) =>
+    failure.path === path || failure.path.startsWith(`${path}/`)
+  );
+}
+
+const UNEVALUATED = /\/unevaluated(?:Items|Properties)(?:\/|$)/;
 
 /** The error of a `false` schema has no place of its own: it belongs to the one before it. */
 function isInside(unit: OutputUnit | undefined, group: OutputUnit): boolean {

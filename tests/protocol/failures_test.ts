@@ -135,6 +135,24 @@ const IN_2020: Row[] = [
     '/b: unexpected, expected "a"',
   ],
   [
+    { properties: { a: { type: "string" } }, unevaluatedProperties: false },
+    { a: 1, b: 1 },
+    '/a: value is 1, expected string; /b: unexpected, expected "a"',
+  ],
+  [
+    {
+      properties: { a: { properties: { b: { type: "string" } } } },
+      unevaluatedProperties: { type: "string" },
+    },
+    { a: { b: 1 } },
+    "/a/b: value is 1, expected string",
+  ],
+  [
+    { prefixItems: [{ type: "string" }], unevaluatedItems: false },
+    [1, 2],
+    "/0: value is 1, expected string; /1: unexpected",
+  ],
+  [
     { dependentRequired: { a: ["b"] } },
     { a: 1 },
     '/b: missing, required with "a"',
