@@ -15,6 +15,7 @@
 
 import {
   classifyMessage,
+  describe,
   ErrorCode,
   errorResponse,
   type RequestId,
@@ -116,8 +117,10 @@ export interface ServeOptions {
  * @returns The exit code: 0 after the end of input, a signal, or a reader of
  * the output that went away; 1 after a framing error or a stream that failed; 2
  * if a tool's schema is malformed, then nothing was served.
- * @throws {RangeError} If `maxMessageBytes` is not a whole number of at least 1.
- * @throws {TypeError} If a stream is locked.
+ * @throws {RangeError} If `maxMessageBytes` is not a whole number of at least 1,
+ * or if there is no such `logLevel`.
+ * @throws {TypeError} If a stream is locked, or if `serverInfo` lacks a name or
+ * a version.
  *
  * @example A server over any two streams
  * ```ts
@@ -138,6 +141,7 @@ export async function serve(options: ServeOptions = {}): Promise<number> {
     level: options.logLevel ?? "INFO",
   });
   const { serverInfo, instructions, strict } = options;
+  if (serverInfo !== undefined) checkServerInfo(serverInfo);
   if (!await checkTools(log)) {
     await flushStderr(FLUSH_MS);
     return 2;
@@ -152,6 +156,15 @@ export async function serve(options: ServeOptions = {}): Promise<number> {
     for (const restore of undo) restore();
     await flushStderr(FLUSH_MS);
   }
+}
+
+/** MCP, schema `Implementation`: clients refuse a handshake without either. */
+function checkServerInfo({ name, version }: Implementation): void {
+  if (typeof name === "string" && typeof version === "string") return;
+  throw new TypeError(
+    `Cannot serve: serverInfo has name ${describe(name)} and version ` +
+      `${describe(version)}, expected two strings`,
+  );
 }
 
 /** How long one who does not read may keep us at the end, in milliseconds. */

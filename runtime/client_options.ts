@@ -12,7 +12,7 @@ import {
   type ProtocolVersion,
 } from "../protocol/revisions.ts";
 import type { Framing } from "../framing.ts";
-import type { LogLevel } from "./log.ts";
+import { LOG_LEVELS, type LogLevel } from "./log.ts";
 import type { Direction } from "./server_connection.ts";
 
 /** Options for an {@linkcode MCPClient}. */
@@ -99,6 +99,7 @@ export function checkClientOptions(options: MCPClientOptions): void {
     "auto",
   ]);
   checkChoice("framing", framing, FRAMINGS);
+  checkChoice("logLevel", options.logLevel, LOG_LEVELS);
   checkTimeout("requestTimeoutMs", options.requestTimeoutMs);
   checkTimeout("closeTimeoutMs", options.closeTimeoutMs);
   if (
@@ -124,7 +125,9 @@ export function checkCallOptions(options: CallOptions): void {
 export const MAX_TIMEOUT_MS: number = 2 ** 31 - 1;
 
 function checkTimeout(name: string, value: number | undefined): void {
-  if (value === undefined || (value >= 1 && value <= MAX_TIMEOUT_MS)) return;
+  if (value === undefined) return;
+  const isNumber = typeof value === "number"; // unchecked where a user runs without types
+  if (isNumber && value >= 1 && value <= MAX_TIMEOUT_MS) return;
   throw outOfRange(name, value, `1 to ${MAX_TIMEOUT_MS} milliseconds`);
 }
 

@@ -8,6 +8,8 @@
  * @module
  */
 
+import { describe } from "../protocol/jsonrpc.ts";
+
 /** How much a line matters. */
 export type LogLevel = "DEBUG" | "INFO" | "WARNING" | "ERROR";
 
@@ -44,10 +46,18 @@ export class Logger {
   /**
    * @param name Who speaks, such as `miniagent.server`.
    * @param options The lowest level, and where the lines go.
+   * @throws {RangeError} If there is no such level.
    */
   constructor(name: string, options: LoggerOptions = {}) {
     this.#name = name;
-    this.#lowest = LOG_LEVELS.indexOf(options.level ?? "INFO");
+    const { level = "INFO" } = options;
+    this.#lowest = LOG_LEVELS.indexOf(level);
+    if (this.#lowest < 0) {
+      throw new RangeError(
+        `Cannot log: level is ${describe(level)}, expected one of ` +
+          LOG_LEVELS.join(", "),
+      );
+    }
     this.#write = options.write ?? writeStderr;
   }
 

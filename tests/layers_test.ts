@@ -39,7 +39,6 @@ const LAYERS: Row[] = [
   ["protocol/_bytes.ts", []],
   ["protocol/_metaschemas.ts", []],
   ["protocol/_pattern.ts", []],
-  ["runtime/log.ts", []],
   ["runtime/flags.ts", []],
   ["runtime/turns.ts", []],
   ["runtime/alarm.ts", []],
@@ -47,6 +46,7 @@ const LAYERS: Row[] = [
   ["tools/conjugation_table.json", []],
 
   ["protocol/errors.ts", ["protocol/jsonrpc.ts"]],
+  ["runtime/log.ts", ["protocol/jsonrpc.ts"]],
   ["protocol/_failures.ts", ["protocol/jsonrpc.ts"]],
   ["protocol/_plain_schema.ts", ["protocol/jsonrpc.ts"]],
   ["protocol/_schema.ts", ["protocol/", SCHEMA_PACKAGE]],

@@ -267,6 +267,30 @@ Deno.test("serve() rejects a maxMessageBytes that is no whole number of at least
   }
 });
 
+Deno.test("serve() rejects a serverInfo without name or version, and an unknown logLevel", async () => {
+  const wrong: [options: object, error: ErrorConstructor, says: string][] = [
+    [
+      { serverInfo: { name: "x" } },
+      TypeError,
+      'serverInfo has name "x" and version missing, expected two strings',
+    ],
+    [
+      { serverInfo: { version: "1" } },
+      TypeError,
+      "serverInfo has name missing",
+    ],
+    [{ logLevel: "LOUD" }, RangeError, 'level is "LOUD", expected one of'],
+  ];
+  for (const [options, error, says] of wrong) {
+    const { readable, writable } = new TransformStream<Uint8Array>();
+    await assertRejects(
+      () => serve({ readable, writable, ...options }),
+      error,
+      says,
+    );
+  }
+});
+
 Deno.test("serve() answers each message before the next one comes", async () => {
   for (const framing of FRAMINGS) {
     const [client, server] = memoryPair();

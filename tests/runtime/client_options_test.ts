@@ -36,6 +36,8 @@ const REFUSED: [options: Record<string, unknown>, says: string][] = [
   ],
   [{ protocolVersion: null }, "protocolVersion: value is null"],
   [{ framing: "toString" }, 'framing: value is "toString"'],
+  [{ logLevel: "debug" }, 'logLevel: value is "debug", expected one of DEBUG'],
+  [{ requestTimeoutMs: "5" }, 'requestTimeoutMs: value is "5", expected 1 to'],
   [{ requestTimeoutMs: 0.5 }, "requestTimeoutMs: value is 0.5, expected 1 to"],
   [{ closeTimeoutMs: MAX_TIMEOUT_MS + 1 }, "to 2147483647 milliseconds"],
   [{ maxMessageBytes: -1 }, "maxMessageBytes: value is -1, expected a whole"],

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import {
   flushStderr,
   keepStdoutClean,
@@ -53,6 +53,14 @@ const ALL = [
   "ERROR test: d\n",
 ];
 for (const [i, level] of LOG_LEVELS.entries()) {
+  Deno.test("Logger refuses a level that there is not", () => {
+    assertThrows(
+      () => logged({ level: "LOUD" }, () => {}),
+      RangeError,
+      'level is "LOUD", expected one of DEBUG, INFO, WARNING, ERROR',
+    );
+  });
+
   Deno.test(`Logger writes no line below its level when that is ${level}`, () => {
     assertEquals(logged({ level }, logAll), ALL.slice(i).join(""));
   });
