@@ -7,6 +7,7 @@
 
 import { ErrorCode, isObject } from "../protocol/jsonrpc.ts";
 import {
+  InvalidArgumentsError,
   messageOf,
   ProtocolError,
   ToolError,
@@ -119,7 +120,7 @@ export async function runCommandLine(
     code = await runTask(parseTask(args), start);
   } catch (error) {
     code = exitCode(error);
-    const text = messageOf(error);
+    const text = messageOf(error) + codeOf(error);
     writeStderr(`${text.split("\n").map(printable).join("\n")}\n`);
     if (code === 2) writeStderr("Try --help\n");
   }
@@ -129,6 +130,14 @@ export async function runCommandLine(
 
 /** How long a reader of stderr may keep us at the end, in milliseconds. */
 const FLUSH_MS = 500;
+
+/** The code of a refusal: the message alone may say little, such as "Internal error". */
+function codeOf(error: unknown): string {
+  return error instanceof ProtocolError &&
+      !(error instanceof InvalidArgumentsError)
+    ? ` (${error.code})`
+    : "";
+}
 
 function exitCode(error: unknown): number {
   if (error instanceof ToolError) return 1;

@@ -308,7 +308,7 @@ const RUNS: {
     args: ["call", "nope", "--quiet"],
     code: 3,
     stdout: /^$/,
-    stderr: /^Unknown tool: 'nope'\n$/,
+    stderr: /^Unknown tool: 'nope' \(-32602\)\n$/,
   },
   {
     args: ["list", "--", "no-such-program"],
