@@ -98,7 +98,7 @@ export function limitRows(): string[][] {
       "the wait for an answer",
       `${seconds("requestTimeoutMs")}; \`--timeout\`, \`requestTimeoutMs\` ` +
       `and \`timeoutMs\` set it, to ${ms} at most`,
-      "a `TransportError`; a call is cancelled, and the next may be made",
+      "a `TransportError`; a call is cancelled (our server ends its tool first)",
     ],
     [
       "the wait for an answer to `auto`'s probe",
