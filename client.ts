@@ -211,12 +211,12 @@ export class MCPClient implements AsyncDisposable {
    * @throws {TypeError} If `listTools` was not called before. Nothing was sent.
    * @throws {RangeError} If `timeoutMs` is out of its range. Nothing was sent.
    */
-  async callTool(
+  callTool(
     name: string,
     args: Record<string, unknown> = {},
     options: CallOptions = {},
   ): Promise<unknown> {
-    return unwrap(await this.callToolRaw(name, args, options));
+    return this.callToolRaw(name, args, options).then(unwrap);
   }
 
   /**
@@ -243,12 +243,18 @@ export class MCPClient implements AsyncDisposable {
       );
     }
     checkCallOptions(options);
-    const result = await this.#request(
-      "tools/call",
-      { name, arguments: args },
-      { ...options, check: () => this.#checkArguments(name, args) },
-    );
-    return toCallToolResult(result);
+    // While it waits its turn, a call keeps as little as it can.
+    const turn = this.#turns.take(options.signal);
+    if (turn !== undefined) await turn;
+    try {
+      // What need not be waited for is not: each wait costs more than the work.
+      const checked = this.#checkArguments(name, args);
+      if (checked !== undefined) await checked;
+      const params = { name, arguments: args };
+      return toCallToolResult(await this.#send("tools/call", params, options));
+    } finally {
+      this.#turns.pass();
+    }
   }
 
   /**
@@ -351,10 +357,9 @@ export class MCPClient implements AsyncDisposable {
     const { requestTimeoutMs = PROBE_TIMEOUT_MS } = this.#options;
     const timeoutMs = Math.min(PROBE_TIMEOUT_MS, requestTimeoutMs);
     try {
-      const options = { timeoutMs, revision };
       const result = toObject(
         "server/discover",
-        await this.#request("server/discover", {}, options),
+        await this.#request("server/discover", {}, { timeoutMs }, revision),
       );
       if (!supportsStateless(result)) return undefined;
       this.#revision = revision;
@@ -377,44 +382,47 @@ export class MCPClient implements AsyncDisposable {
     if (this.#closing === undefined) this.#connection = this.#connect();
   }
 
-  /** Wait for our turn, check, send, wait for the answer. */
+  /** Wait for our turn, send, wait for the answer. */
   async #request(
     method: string,
     params: Record<string, unknown>,
-    options: CallOptions & {
-      revision?: Revision;
-      check?: () => void | Promise<void>;
-    } = {},
+    options?: CallOptions,
+    revision?: Revision,
   ): Promise<unknown> {
-    // What need not be waited for is not: each wait costs more than the work.
-    const turn = this.#turns.take(options.signal);
+    const turn = this.#turns.take(undefined);
     if (turn !== undefined) await turn;
     try {
-      const checked = options.check?.();
-      if (checked !== undefined) await checked;
-      const { revision = this.#revision } = options;
-      const { requestTimeoutMs = 60_000 } = this.#options;
-      return await this.#connection.request(
-        {
-          jsonrpc: "2.0",
-          id: this.#nextId++,
-          method,
-          params: revision.opening === "request"
-            ? { ...params, _meta: statelessMeta(revision) }
-            : params,
-        },
-        {
-          timeoutMs: options.timeoutMs ?? requestTimeoutMs,
-          signal: options.signal,
-          // "The `initialize` request MUST NOT be cancelled by clients" (MCP
-          // 2025-11-25, basic/utilities/cancellation); an old server would not
-          // know what to make of a cancelled probe.
-          cancellable: method === "tools/list" || method === "tools/call",
-        },
-      );
+      return await this.#send(method, params, options, revision);
     } finally {
       this.#turns.pass();
     }
+  }
+
+  #send(
+    method: string,
+    params: Record<string, unknown>,
+    options: CallOptions = {},
+    revision: Revision = this.#revision,
+  ): Promise<unknown> {
+    const { requestTimeoutMs = 60_000 } = this.#options;
+    return this.#connection.request(
+      {
+        jsonrpc: "2.0",
+        id: this.#nextId++,
+        method,
+        params: revision.opening === "request"
+          ? { ...params, _meta: statelessMeta(revision) }
+          : params,
+      },
+      {
+        timeoutMs: options.timeoutMs ?? requestTimeoutMs,
+        signal: options.signal,
+        // "The `initialize` request MUST NOT be cancelled by clients" (MCP
+        // 2025-11-25, basic/utilities/cancellation); an old server would not
+        // know what to make of a cancelled probe.
+        cancellable: method === "tools/list" || method === "tools/call",
+      },
+    );
   }
 
   #checkArguments(

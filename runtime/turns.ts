@@ -23,21 +23,18 @@ export class Turns {
     return undefined;
   }
 
-  async #wait(signal: AbortSignal | undefined): Promise<void> {
+  #wait(signal: AbortSignal | undefined): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#waiting.push(resolve);
+    if (signal === undefined) return promise;
     const onAbort = (): void => {
       const place = this.#waiting.indexOf(resolve);
       // Who was given the turn in this very moment is not in line any more.
       if (place >= 0) this.#waiting.splice(place, 1);
-      reject(signal?.reason);
+      reject(signal.reason);
     };
-    this.#waiting.push(resolve);
-    signal?.addEventListener("abort", onAbort);
-    try {
-      await promise;
-    } finally {
-      signal?.removeEventListener("abort", onAbort);
-    }
+    signal.addEventListener("abort", onAbort);
+    return promise.finally(() => signal.removeEventListener("abort", onAbort));
   }
 
   /** Give the turn to whoever waits longest. */
